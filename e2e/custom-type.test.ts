@@ -67,7 +67,10 @@ it('hides secret values, in responses and in the history', async () => {
 
 it('must refer to existing resources, and blocks the deletion of its targets', async () => {
   const { root } = platform;
-  const brokenReference = { name: 'siren', properties: { colour: 'red', lambda: '00000000-0000-4000-8000-000000000000' } };
+  const brokenReference = {
+    name: 'siren',
+    properties: { colour: 'red', lambda: '00000000-0000-4000-8000-000000000000' },
+  };
   expect(await root.post(gadgets, brokenReference)).toMatchObject({
     status: 400,
     body: { details: [{ pointer: '/properties/lambda' }] },

@@ -41,7 +41,7 @@ export const operations: readonly Operation[] = documentedOperations.map((operat
 /** Names of parameters whose meaning depends on the path; query parameters begin with `?`. */
 export type Values = (name: string, path?: string) => string;
 
-const wordsOfParameters = new Map(resourceTypes.map(({ singular, collection: word }) => [`${singular}_id`, word]));
+const wordsOfParameters = new Map(resourceTypes.map(({ singular, collection }) => [`${singular}_id`, collection]));
 /** The parameter at the end of a path, and the type name before it. */
 const LAST_ABOVE = /\/([a-z]+)\/\{[a-z_]+\}\/[a-z]+\/$/;
 

@@ -97,7 +97,7 @@ export async function makeMatrixWorld({ root }: Platform, owner: ApiClient): Pro
   // Created after the resources that they refer to.
   const order: TypeWord[] = ['orgs', 'workspaces', 'environments', 'providers', 'users', 'groups', 'lambdas'];
   const rest = resourceTypes
-    .map(({ collection: word }) => word)
+    .map(({ collection }) => collection)
     .filter((collection) => !order.includes(collection) && collection !== 'apiendpoints');
   for (const collection of [...order, ...rest.sort((a) => (a === 'rules' ? 1 : -1)), 'apiendpoints'] as const) {
     for (const parent of typeOfWord(collection).parents) await add(collection, parent, bodies[collection]());

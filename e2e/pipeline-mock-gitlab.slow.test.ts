@@ -218,12 +218,14 @@ describe('Git over HTTP', () => {
         return { own: cloneDir, name, sha: await git(cloneDir, 'rev-parse', 'HEAD') };
       }),
     );
-    await Promise.all(commits.map(({ own, name }) => git(own, 'push', '-q', 'origin', `HEAD:${name}`)));
+    await Promise.all(
+      commits.map(({ own: cloneFolder, name }) => git(cloneFolder, 'push', '-q', 'origin', `HEAD:${name}`)),
+    );
     for (const commit of commits) expect(await ended(id, commit.sha)).toMatchObject({ state: 'success' });
     const numbers = (await gitlab.Pipelines.all(id)).map(({ iid }) => iid);
     expect(numbers.sort()).toEqual([1, 2]);
     const results = await Promise.allSettled(
-      commits.map(({ own }) => git(own, 'push', '-q', '-o', 'ci.skip', 'origin', 'HEAD:main')),
+      commits.map(({ own: cloneFolder }) => git(cloneFolder, 'push', '-q', '-o', 'ci.skip', 'origin', 'HEAD:main')),
     );
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     await git(dir, 'fetch', '-q', 'origin');

@@ -85,11 +85,11 @@ test('the open tab of every detail has space and one scroll area at any size', {
   await failOnce(platform, page);
   /** Calls a function at each window size. */
   const atEachSize = async (look: (sizeLabel: string) => Promise<void>) => {
-    for (const { what, width, height, isPresenting } of SIZES) {
+    for (const { what: sizeLabel, width, height, isPresenting } of SIZES) {
       await page.setViewportSize({ width, height });
       if (isPresenting) await page.keyboard.press('Shift+P');
       await page.evaluate(NEXT_FRAMES);
-      await look(what);
+      await look(sizeLabel);
       if (isPresenting) await page.keyboard.press('Shift+P');
     }
   };

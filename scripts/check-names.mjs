@@ -10,8 +10,10 @@ import ts from 'typescript';
 const scripts = dirname(fileURLToPath(import.meta.url));
 const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
 const root = resolve(folder ?? dirname(scripts));
-const { words, fixedNames } = JSON.parse(readFileSync(join(scripts, 'vague-names.json'), 'utf8'));
-const advice = new Map(Object.entries(words).flatMap(([text, list]) => list.split(' ').map((vagueWord) => [vagueWord, text])));
+const { words: adviceLists, fixedNames } = JSON.parse(readFileSync(join(scripts, 'vague-names.json'), 'utf8'));
+const advice = new Map(
+  Object.entries(adviceLists).flatMap(([text, list]) => list.split(' ').map((vagueWord) => [vagueWord, text])),
+);
 
 /** The first words of a comment that has no verb of its own. */
 const FRAGMENT =
@@ -32,8 +34,7 @@ const isDeclaration = (node) =>
   ts.isGetAccessorDeclaration(node) ||
   ts.isEnumMember(node);
 
-const textOf = (comment) =>
-  typeof comment === 'string' ? comment : (comment ?? []).map((part) => part.text).join('');
+const textOf = (comment) => (typeof comment === 'string' ? comment : (comment ?? []).map((part) => part.text).join(''));
 
 /** Returns the complaints about a source file, and how many names and comments it declares. */
 function readFile(file) {
@@ -60,7 +61,10 @@ function readFile(file) {
       const sentence = textOf(comment.comment).trim();
       if (!FRAGMENT.test(sentence)) continue;
       result.fragments += 1;
-      complain(comment, `"${sentence.slice(0, 40)} ..." is not a sentence: begin with a verb or a noun with its article`);
+      complain(
+        comment,
+        `"${sentence.slice(0, 40)} ..." is not a sentence: begin with a verb or a noun with its article`,
+      );
     }
     ts.forEachChild(node, visit);
   };
@@ -79,8 +83,14 @@ const total = { names: 0, vagueNames: 0, comments: 0, fragments: 0, complaints: 
 const totals = new Map();
 for (const file of files) {
   const result = readFile(file);
-  const part = file.split('/').slice(0, /^(server|renderer)\//.test(file) ? 2 : 1).join('/');
-  for (const sum of [total, totals.get(part) ?? totals.set(part, { ...total, names: 0, vagueNames: 0, comments: 0, fragments: 0 }).get(part)])
+  const part = file
+    .split('/')
+    .slice(0, /^(server|renderer)\//.test(file) ? 2 : 1)
+    .join('/');
+  for (const sum of [
+    total,
+    totals.get(part) ?? totals.set(part, { ...total, names: 0, vagueNames: 0, comments: 0, fragments: 0 }).get(part),
+  ])
     for (const key of ['names', 'vagueNames', 'comments', 'fragments']) sum[key] += result[key];
   total.complaints.push(...result.complaints);
 }

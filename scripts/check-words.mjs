@@ -96,7 +96,7 @@ function wordsOf(text) {
 
 function countsOf(list) {
   const counts = {};
-  for (const { word } of list) counts[word] = (counts[word] ?? 0) + 1;
+  for (const { word: entryWord } of list) counts[entryWord] = (counts[entryWord] ?? 0) + 1;
   return Object.fromEntries(Object.entries(counts).sort());
 }
 
@@ -112,7 +112,9 @@ function check() {
           `${lines.join(', ')}: "${privateWord}" (${is}, allowed ${may}): write ${replacements[privateWord] ?? phrases[privateWord]}`,
         );
       } else if (is < may)
-        complaints.push(`${file}: "${privateWord}" occurs ${is} times, not ${may}: run node scripts/check-words.mjs --write`);
+        complaints.push(
+          `${file}: "${privateWord}" occurs ${is} times, not ${may}: run node scripts/check-words.mjs --write`,
+        );
     }
   }
   for (const file of Object.keys(allowed))

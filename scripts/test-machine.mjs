@@ -58,15 +58,15 @@ export async function missingKinds() {
  * @param options.step runs a command: title, [command, ...arguments], options
  * @param options.say prints one line
  */
-export async function prepareTestMachine({ kinds, step, say }) {
+export async function prepareTestMachine({ kinds, step, say: report }) {
   const programs = kinds ? NEEDED.filter(({ kind }) => kinds.includes(kind)) : NEEDED;
   const needsEngine = programs.some(({ isEngine }) => isEngine) && !(await engineAnswers());
   const missing = programs.filter((program) => (!program.isEngine || needsEngine) && isMissing(program));
-  if (missing.length > 0 && mayInstall()) await install(missing, { step, say });
-  if (needsEngine) await startEngine(say);
+  if (missing.length > 0 && mayInstall()) await install(missing, { step, say: report });
+  if (needsEngine) await startEngine(report);
 }
 
-async function install(missing, { step, say }) {
+async function install(missing, { step, say: report }) {
   const packages = missing.map(({ debian }) => debian);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {
@@ -74,7 +74,7 @@ async function install(missing, { step, say }) {
     const apt = ['apt-get', 'install', '-q', '-y', '--no-install-recommends', ...packages];
     await step(`installing ${packages.join(', ')}`, apt, { env });
   } catch (failure) {
-    say(failure.message);
+    report(failure.message);
   }
 }
 

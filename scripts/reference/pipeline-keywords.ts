@@ -8,6 +8,6 @@ const PARTIAL_STATES: Readonly<Record<string, string>> = { services: 'supported;
 export function pipelineKeywords(): string {
   return table(
     ['keyword', 'state', 'difference'],
-    KEYWORDS.map(({ name, state, what = '' }) => [code(name), PARTIAL_STATES[name] ?? state, what]),
+    KEYWORDS.map(({ name, state, what: difference = '' }) => [code(name), PARTIAL_STATES[name] ?? state, difference]),
   );
 }

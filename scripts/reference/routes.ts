@@ -36,8 +36,8 @@ function callerOf(permission: Route['permission']): string {
 
 /** The types with their parents and what can be done with them. */
 export function supportedTypes(): string {
-  const rows = resourceTypes.map(({ collection: word, summary, parents, replaceable, verbs = [], subTypes = [] }) => [
-    code(word),
+  const rows = resourceTypes.map(({ collection, summary, parents, replaceable, verbs = [], subTypes = [] }) => [
+    code(collection),
     `${summary}${subTypes.length > 0 ? ` ${subTypes.length} subtypes.` : ''}`,
     parents.map(code).join(', '),
     // Actions on lists are not emulated.
@@ -62,9 +62,9 @@ export function notEmulated(): string {
 
 /** The properties of all types that change nothing. */
 export function storedOnly(): string {
-  const rows = resourceTypes.flatMap(({ collection: word, properties }) => {
+  const rows = resourceTypes.flatMap(({ collection, properties }) => {
     const names = namesIn(jsonSchemaOf(properties));
-    return names.length > 0 ? [[code(word), names.map(code).join(', ')]] : [];
+    return names.length > 0 ? [[code(collection), names.map(code).join(', ')]] : [];
   });
   return table(['type', 'properties'], rows);
 }

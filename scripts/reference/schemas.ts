@@ -31,9 +31,9 @@ export function settingsSchema(): JsonObject {
 export function worldSchema(): JsonObject {
   const { $defs: json, ...node } = jsonSchemaOf(nodeSchema);
   const types = Object.fromEntries(
-    resourceTypes.map(({ collection: word, summary, properties }) => [
-      word,
-      { description: summary, ...withCollections(node, word, propertiesOf(properties)) },
+    resourceTypes.map(({ collection, summary, properties }) => [
+      collection,
+      { description: summary, ...withCollections(node, collection, propertiesOf(properties)) },
     ]),
   );
   const { $defs: _, ...file } = jsonSchemaOf(fileSchema);

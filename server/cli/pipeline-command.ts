@@ -250,10 +250,10 @@ export const pipelineCommand = defineCommand({
       notes: NOTES,
       async run(context, id = '', job = '') {
         const request = { id, job, sampleDir: packageFile(SAMPLE_DIR) };
-        await retryRequest(await context.connect(), request, ({ repository, asked }: PipelineRetry) =>
+        await retryRequest(await context.connect(), request, ({ repository, asked: retried }: PipelineRetry) =>
           run(context, async () => {
             const typedOptions = askedOf(context.options);
-            return { ...typedOptions, repository, ...asked, typed: { ...asked.typed, ...typedOptions.typed } };
+            return { ...typedOptions, repository, ...retried, typed: { ...retried.typed, ...typedOptions.typed } };
           }),
         );
       },

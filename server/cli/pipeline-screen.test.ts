@@ -14,8 +14,8 @@ async function terminalAfter(print: (log: RunLog, screen: PipelineScreen) => voi
   const out = new PassThrough();
   const terminal = { ...writersTo(out, out, { isScreen: true, hasColour: true }), hasColour: true, nowMs: () => 0 };
   const screen = new PipelineScreen(terminal);
-  const { reportLine: say, onSection } = screen;
-  const log = new RunLog({ jobs, secrets: ['hunter2'], reportLine: say, onSection, report: async () => undefined });
+  const { reportLine, onSection } = screen;
+  const log = new RunLog({ jobs, secrets: ['hunter2'], reportLine, onSection, report: async () => undefined });
   print(log, screen);
   log.end();
   return text(out.end());

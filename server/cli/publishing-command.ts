@@ -70,7 +70,9 @@ async function publish(
   const todo = plan.steps.filter(({ action }) => action !== 'unchanged');
   if (chosen.dryRun || todo.length === 0) return;
 
-  const missing = todo.flatMap(({ id, missing: missingPart }) => (missingPart === undefined ? [] : [`${id} needs ${missingPart}`]));
+  const missing = todo.flatMap(({ id, missing: missingPart }) =>
+    missingPart === undefined ? [] : [`${id} needs ${missingPart}`],
+  );
   if (missing.length > 0) throw new ExitWith(USER_FAILURE, `${way.direction} stopped: ${missing.join('; ')}`);
   const conflicts = todo.filter(({ conflict }) => conflict !== undefined).map(({ id }) => id);
   if (conflicts.length > 0 && !chosen.overwrite) {

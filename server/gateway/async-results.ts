@@ -64,9 +64,9 @@ export class AsyncResults {
   async recover(): Promise<void> {
     const entries = [...this.#log.entries()];
     const done = entries.flatMap(([id, result]) => (result.state === 'finished' ? [{ id, one: result }] : []));
-    for (const { id, one } of done.sort((a, b) => a.one.finishedAtMs - b.one.finishedAtMs)) {
-      this.#index(id, one);
-      this.#latest.set(one.lambdaId, id);
+    for (const { id, one: result } of done.sort((a, b) => a.one.finishedAtMs - b.one.finishedAtMs)) {
+      this.#index(id, result);
+      this.#latest.set(result.lambdaId, id);
     }
     const message = 'the platform stopped before this invocation ended, or before its result could be saved';
     const failure = { contentType: 'text/plain; charset=utf-8', result: message, error: message };

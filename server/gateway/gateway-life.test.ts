@@ -52,10 +52,10 @@ describe('a gateway that starts', () => {
 describe('a gateway that stops', () => {
   it('lets a request under way end, and takes no new connection', async () => {
     const gateway = await start();
-    const { begun, finish } = slowLambda(gateway);
+    const { begun: whenBegun, finish } = slowLambda(gateway);
     const agent = new Agent({ keepAlive: true });
     const outgoing = request({ port: gateway.port, host: '127.0.0.1', path: '/web/slow', agent }).end();
-    await begun;
+    await whenBegun;
     const stopped = gateway.stop();
     await expect(gateway.send('GET', '/web/slow')).rejects.toThrow('ECONNREFUSED');
     finish(text('in time'));
@@ -69,9 +69,9 @@ describe('a gateway that stops', () => {
 
   it('lets an asynchronous call end, so that its result is kept', async () => {
     const gateway = await start();
-    const { lambda, begun, finish } = slowLambda(gateway);
+    const { lambda, begun: whenBegun, finish } = slowLambda(gateway);
     await gateway.send('POST', '/api/async', { body: JSON.stringify({ lambdaId: lambda.id }) });
-    await begun;
+    await whenBegun;
     const stopped = gateway.stop();
     finish(text('kept'));
     await stopped;
@@ -82,9 +82,9 @@ describe('a gateway that stops', () => {
 
   it('does not wait longer than the drain timeout', async () => {
     const gateway = await start({ limits: { drainTimeoutMs: 20 } });
-    const { begun } = slowLambda(gateway);
+    const { begun: whenBegun } = slowLambda(gateway);
     const answer = expect(gateway.send('GET', '/web/slow')).rejects.toThrow(/socket hang up|ECONNRESET/);
-    await begun;
+    await whenBegun;
     await gateway.stop();
     await answer;
   });

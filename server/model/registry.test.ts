@@ -4,7 +4,7 @@ import { resourceTypes, typeOf, typeOfWord, typeWords } from './registry.ts';
 import { typeIdOf } from './type-names.ts';
 
 test('every type word has a type, and no two types share a word, noun, name or id', () => {
-  expect(resourceTypes.map(({ collection: word }) => word).sort()).toEqual([...typeWords].sort());
+  expect(resourceTypes.map(({ collection }) => collection).sort()).toEqual([...typeWords].sort());
   for (const collection of typeWords) expect(typeOfWord(collection).collection).toBe(collection);
   for (const member of ['collection', 'singular', 'name'] as const) {
     expect(new Set(resourceTypes.map((type) => type[member])).size).toBe(resourceTypes.length);
@@ -13,7 +13,8 @@ test('every type word has a type, and no two types share a word, noun, name or i
 });
 
 test('a noun is the singular of its word, so that policies can speak of both (D-123)', () => {
-  for (const { singular, collection: word } of resourceTypes) expect(singular.replace(/y$/, 'ie')).toBe(word.slice(0, -1));
+  for (const { singular, collection } of resourceTypes)
+    expect(singular.replace(/y$/, 'ie')).toBe(collection.slice(0, -1));
 });
 
 test.each(resourceTypes.map((type) => [type.collection, type] as const))('%s is a complete row', (_, type) => {

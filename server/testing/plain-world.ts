@@ -37,14 +37,17 @@ export class PlainWorld implements SeedTarget {
       root: this.#record(root),
       find: (id) => [this.view.root, ...all()].find((candidate) => candidate.id === id),
       children: (id, collection) =>
-        all().filter((candidate) => candidate.parent === id && (!collection || typeOf(candidate).collection === collection)),
+        all().filter(
+          (candidate) => candidate.parent === id && (!collection || typeOf(candidate).collection === collection),
+        ),
       ownedBy: () => [],
       all: (collection) => all().filter((candidate) => typeOf(candidate).collection === collection),
       named: (collection, name, parentId) =>
         this.view.children(parentId ?? '', collection).filter((candidate) => candidate.name === name),
       referrers: (id, collection) =>
         all().filter(
-          (candidate) => (!collection || typeOf(candidate).collection === collection) && referencesOf(candidate).includes(id),
+          (candidate) =>
+            (!collection || typeOf(candidate).collection === collection) && referencesOf(candidate).includes(id),
         ),
       referrersOutside: () => [],
     };

@@ -42,9 +42,9 @@ describe('the stream of events', () => {
   afterEach(() => void vi.useRealTimers());
 
   it('notifies once a frame', () => {
-    const { stream, say, pictures, draw } = watch();
+    const { stream, say: emit, pictures, draw } = watch();
     stream.start();
-    for (const name of ['invocations', 'leads', 'invocations']) say(name);
+    for (const name of ['invocations', 'leads', 'invocations']) emit(name);
     expect(pictures).toEqual([]);
     draw();
     draw();
@@ -53,10 +53,10 @@ describe('the stream of events', () => {
   });
 
   it('keeps events while it is paused, counts them, and delivers them on resuming', () => {
-    const { stream, say, pictures, draw } = watch();
+    const { stream, say: emit, pictures, draw } = watch();
     stream.start();
     stream.togglePause();
-    for (let count = 0; count < 3; count += 1) say('leads');
+    for (let count = 0; count < 3; count += 1) emit('leads');
     draw();
     expect(pictures).toEqual([]);
     expect(stream.heldCount.value).toBe(3);
@@ -80,9 +80,9 @@ describe('the stream of events', () => {
   });
 
   it('counts the events of a second', async () => {
-    const { stream, say } = watch();
+    const { stream, say: emit } = watch();
     stream.start();
-    for (let count = 0; count < 20; count += 1) say('leads');
+    for (let count = 0; count < 20; count += 1) emit('leads');
     await vi.advanceTimersByTimeAsync(1000);
     expect(stream.eventsPerSecond.value).toBe(4);
     await vi.advanceTimersByTimeAsync(5000);
@@ -91,42 +91,42 @@ describe('the stream of events', () => {
   });
 
   it('has nothing read again when it learns its position', () => {
-    const { stream, say, resetCount } = watch();
+    const { stream, say: emit, resetCount } = watch();
     stream.start();
-    say('hello');
+    emit('hello');
     expect(resetCount()).toBe(0);
     expect(stream.connection.value).toBe('live');
     stream.stop();
   });
 
   it('has everything read again when it was refused before it learned its position', async () => {
-    const { stream, say, end, resetCount } = watch();
+    const { stream, say: emit, end, resetCount } = watch();
     stream.start();
     await end(true);
     expect(resetCount()).toBe(1); // while there was no stream
-    say('hello');
+    emit('hello');
     expect(resetCount()).toBe(2);
     stream.stop();
   });
 
   it('has everything read again after a time without listeners', () => {
-    const { stream, say, resetCount } = watch();
+    const { stream, say: emit, resetCount } = watch();
     stream.start();
-    say('hello');
+    emit('hello');
     stream.stop();
     stream.start();
-    say('hello');
+    emit('hello');
     expect(resetCount()).toBe(1);
     stream.stop();
   });
 
   it('is lost while the line is broken, and live again with the next event', async () => {
-    const { stream, say, end, listeners } = watch();
+    const { stream, say: emit, end, listeners } = watch();
     stream.start();
     listeners[0]?.onOpen();
     await end(false);
     expect(stream.connection.value).toBe('lost');
-    say('leads');
+    emit('leads');
     expect(stream.connection.value).toBe('live');
     stream.stop();
   });
@@ -152,10 +152,10 @@ describe('the stream of events', () => {
   });
 
   it('reloads everything when the server no longer has the missed events', () => {
-    const { stream, say, pictures, draw, resetCount } = watch();
+    const { stream, say: emit, pictures, draw, resetCount } = watch();
     stream.start();
-    say('leads');
-    say('reset');
+    emit('leads');
+    emit('reset');
     draw();
     expect(resetCount()).toBe(1);
     expect(pictures).toEqual([]);

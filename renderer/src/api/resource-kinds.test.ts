@@ -3,9 +3,10 @@ import { resourceTypes } from '../../../server/model/registry.ts';
 import { createPath, kindOf, kindOfWord, kindsBelow } from './resource-kinds.ts';
 
 it('knows every type of the registry by its word and its names', () => {
-  for (const { collection: word, name, subTypes } of resourceTypes) {
-    expect(kindOfWord(word).collection).toBe(word);
-    for (const type of [name, ...(subTypes ?? [])]) expect(kindOf({ resource_type: type }).collection, type).toBe(word);
+  for (const { collection, name, subTypes } of resourceTypes) {
+    expect(kindOfWord(collection).collection).toBe(collection);
+    for (const type of [name, ...(subTypes ?? [])])
+      expect(kindOf({ resource_type: type }).collection, type).toBe(collection);
   }
 });
 

@@ -103,7 +103,9 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     [list.rows, props.columns, sort],
   );
   const columns = useMemo(() => {
-    const visibleColumns = props.hidden ? props.columns.filter((column) => !props.hidden?.includes(column.id)) : props.columns;
+    const visibleColumns = props.hidden
+      ? props.columns.filter((column) => !props.hidden?.includes(column.id))
+      : props.columns;
     return fittingColumns(visibleColumns, widthPx);
   }, [props.columns, props.hidden, widthPx]);
   const template = useMemo(() => columnTemplate(columns), [columns]);

@@ -86,8 +86,8 @@ export function fittingColumns<Column extends Pick<GridColumn<never>, 'width' | 
   let remainingColumns = columns;
   while (remainingColumns.reduce((sum, column) => sum + leastPx(column), 0) > widthPx) {
     const first = remainingColumns
-      .filter(({ hideOrder: gives }) => gives !== undefined)
-      .sort((one, other) => (other.hideOrder ?? 0) - (one.hideOrder ?? 0))[0];
+      .filter(({ hideOrder }) => hideOrder !== undefined)
+      .sort((column, other) => (other.hideOrder ?? 0) - (column.hideOrder ?? 0))[0];
     if (!first) return remainingColumns;
     remainingColumns = remainingColumns.filter((column) => column !== first);
   }

@@ -23,7 +23,7 @@ const PAUSE_MS = 250;
  * The query of a list, in the address as `q`. `/` moves the focus here, Enter applies the query at once, Esc empties it. An invalid query
  * is not applied: the list keeps the last valid one, and the bar shows the error and its position.
  */
-export function QueryBar({ subject: what, read, example, suggestions = [] }: QueryBarProps) {
+export function QueryBar({ subject, read, example, suggestions = [] }: QueryBarProps) {
   const [{ q = '' }, change] = useSearch();
   const [text, setText] = useState(q);
   const input = useRef<HTMLInputElement>(null);
@@ -75,10 +75,10 @@ export function QueryBar({ subject: what, read, example, suggestions = [] }: Que
           value={text}
           spellCheck={false}
           autoComplete="off"
-          aria-label={`Query of ${what}`}
+          aria-label={`Query of ${subject}`}
           aria-invalid={fault !== undefined}
           aria-describedby={fault ? noteId : undefined}
-          placeholder={example ? `Find ${what}: ${example}` : `Find ${what}`}
+          placeholder={example ? `Find ${subject}: ${example}` : `Find ${subject}`}
           className="mono min-w-0 flex-1 bg-transparent px-2 py-1"
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {

@@ -159,7 +159,7 @@ describe('the OpenAPI document', () => {
       }
       for (const [name, member] of Object.entries(value)) visit(member, `${location}/${name}`);
     };
-    for (const { collection: word, properties } of resourceTypes) visit(properties, word);
+    for (const { collection, properties } of resourceTypes) visit(properties, collection);
     for (const [name, schema] of namedSchemas()) visit(schema, name);
     expect(undescribed).toEqual([]);
   });
@@ -201,42 +201,46 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe.each(resourceTypes.map((type) => [type.collection, type] as const))('the document on %s', (collection, type) => {
-  const { schema, idParameter } = namingOf(type);
-  const path = `/meta/{fqon}/${collection}`;
+describe.each(resourceTypes.map((type) => [type.collection, type] as const))(
+  'the document on %s',
+  (collection, type) => {
+    const { schema, idParameter } = namingOf(type);
+    const path = `/meta/{fqon}/${collection}`;
 
-  it('has its lists, records, and creation under each of its parents', () => {
-    expect(at('paths', path, 'get')).toBeDefined();
-    for (const verb of ['get', 'patch', 'delete']) expect(at('paths', `${path}/{${idParameter}}`, verb)).toBeDefined();
-    expect(at('paths', `${path}/{${idParameter}}`, 'put') !== undefined).toBe(type.replaceable === true);
-    expect(at('paths', path, 'post') !== undefined).toBe(type.parents.includes('orgs'));
-    for (const parent of resourceTypes.filter((candidate) => type.parents.includes(candidate.collection))) {
-      const below = `/meta/{fqon}/${parent.collection}/{${namingOf(parent).idParameter}}/${collection}`;
-      expect(at('paths', below, 'get')).toBeDefined();
-      expect(at('paths', below, 'post')).toBeDefined();
-    }
-  });
+    it('has its lists, records, and creation under each of its parents', () => {
+      expect(at('paths', path, 'get')).toBeDefined();
+      for (const verb of ['get', 'patch', 'delete'])
+        expect(at('paths', `${path}/{${idParameter}}`, verb)).toBeDefined();
+      expect(at('paths', `${path}/{${idParameter}}`, 'put') !== undefined).toBe(type.replaceable === true);
+      expect(at('paths', path, 'post') !== undefined).toBe(type.parents.includes('orgs'));
+      for (const parent of resourceTypes.filter((candidate) => type.parents.includes(candidate.collection))) {
+        const below = `/meta/{fqon}/${parent.collection}/{${namingOf(parent).idParameter}}/${collection}`;
+        expect(at('paths', below, 'get')).toBeDefined();
+        expect(at('paths', below, 'post')).toBeDefined();
+      }
+    });
 
-  it('has the properties that a client can set in requests, and those that the server sets as ignored there', () => {
-    const registered = z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' });
-    const requested = objectAt('components', 'schemas', `${schema}PropertiesRequest`);
-    const properties = Object(requested.properties);
-    expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(registered.properties ?? {})));
-    expect(requested.required ?? []).toEqual(registered.required ?? []);
-    for (const name of type.serverSet) expect(properties[name]).toMatchObject({ 'x-terrarium-ignored': true });
-    const { required } = objectAt('components', 'schemas', `${schema}Request`);
-    expect(z.array(z.string()).parse(required)).toContain('name');
-  });
+    it('has the properties that a client can set in requests, and those that the server sets as ignored there', () => {
+      const registered = z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' });
+      const requested = objectAt('components', 'schemas', `${schema}PropertiesRequest`);
+      const properties = Object(requested.properties);
+      expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(registered.properties ?? {})));
+      expect(requested.required ?? []).toEqual(registered.required ?? []);
+      for (const name of type.serverSet) expect(properties[name]).toMatchObject({ 'x-terrarium-ignored': true });
+      const { required } = objectAt('components', 'schemas', `${schema}Request`);
+      expect(z.array(z.string()).parse(required)).toContain('name');
+    });
 
-  it('has all properties but the secret ones in responses', () => {
-    const registered = z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' });
-    const answered = objectAt('components', 'schemas', `${schema}Properties`);
-    const hidden = hiddenProperties(type);
-    const visibleNames = (names: readonly string[] = []) => names.filter((name) => !hidden.includes(name));
-    const names = [...Object.keys(registered.properties ?? {}), ...type.serverSet];
-    expect(Object.keys(Object(answered.properties))).toEqual(expect.arrayContaining(visibleNames(names)));
-    for (const name of hidden) expect(answered.properties).not.toHaveProperty(name);
-    expect(answered.required ?? []).toEqual(visibleNames(registered.required));
-    expect(objectAt('components', 'schemas', schema).required).toEqual(ALWAYS_ANSWERED);
-  });
-});
+    it('has all properties but the secret ones in responses', () => {
+      const registered = z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' });
+      const answered = objectAt('components', 'schemas', `${schema}Properties`);
+      const hidden = hiddenProperties(type);
+      const visibleNames = (names: readonly string[] = []) => names.filter((name) => !hidden.includes(name));
+      const names = [...Object.keys(registered.properties ?? {}), ...type.serverSet];
+      expect(Object.keys(Object(answered.properties))).toEqual(expect.arrayContaining(visibleNames(names)));
+      for (const name of hidden) expect(answered.properties).not.toHaveProperty(name);
+      expect(answered.required ?? []).toEqual(visibleNames(registered.required));
+      expect(objectAt('components', 'schemas', schema).required).toEqual(ALWAYS_ANSWERED);
+    });
+  },
+);

@@ -92,15 +92,17 @@ export const openRoutes = defineRoutes('Resources of any type', {
 
 /** Types that can be moved (D-131), and types with variables besides organizations (D-112). */
 export const MOVABLE = typeWordsWith(({ verbs }) => verbs?.includes('migrate'));
-export const WITH_ENV = typeWordsWith(({ collection: word, properties }) => word !== 'orgs' && 'env' in shapeOf(properties));
+export const WITH_ENV = typeWordsWith(
+  ({ collection, properties }) => collection !== 'orgs' && 'env' in shapeOf(properties),
+);
 
 /** Lists below a resource that contain references instead of children (D-004). */
-export const referringLists = resourceTypes.flatMap(({ collection: word, listedBelow = {} }) =>
-  (Object.keys(listedBelow) as TypeWord[]).map((parent) => [parent, word] as const),
+export const referringLists = resourceTypes.flatMap(({ collection, listedBelow = {} }) =>
+  (Object.keys(listedBelow) as TypeWord[]).map((parent) => [parent, collection] as const),
 ); // the type of these arrays ensures that they are type names
 
 function typeWordsWith(isOne: (type: ResourceType) => boolean | undefined): TypeWord[] {
-  return resourceTypes.filter(isOne).map(({ collection: word }) => word);
+  return resourceTypes.filter(isOne).map(({ collection }) => collection);
 }
 
 const moves = {

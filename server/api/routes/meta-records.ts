@@ -42,13 +42,20 @@ export const recordRoutes: Routes = Object.fromEntries(
  * that the resource is a child of the parent.
  */
 function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: Route][] {
-  const { schema, plural, many, one, idParameter, tag } = namingOf(type);
+  const { schema, plural, many, one: singularName, idParameter, tag } = namingOf(type);
   const above = parent && namingOf(parent);
   const aboveId = `{${above?.idParameter}}`;
   // The parameter names in a path must differ.
   const id = parent === type ? `{sub_${idParameter}}` : `{${idParameter}}`;
   const pathParts: Record<string, string> = parent
-    ? { word: parent.collection, resource_id: aboveId, parent_id: aboveId, child_word: type.collection, child_id: id, own_id: id }
+    ? {
+        word: parent.collection,
+        resource_id: aboveId,
+        parent_id: aboveId,
+        child_word: type.collection,
+        child_id: id,
+        own_id: id,
+      }
     : { word: type.collection, resource_id: id };
   const replacements = { ...pathParts, new_word: type.collection, replaceable_id: id, own_replaceable_id: id };
   const filledRoute = (ownRoute: Route, child: Route, query: Route['query'] = {}) => ({
@@ -56,7 +63,7 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
     tag,
   });
   const suffix = above ? `Of${above.schema}` : '';
-  const subject = above ? `${one} of ${above.one}` : one;
+  const subject = above ? `${singularName} of ${above.one}` : singularName;
   const record = recordOf(type);
   const body = wholeRecord(requestOf(type));
   const embeddable = Object.keys(type.embed ?? {});
@@ -77,7 +84,7 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
     },
     [`create${schema}${above ? `In${above.schema}` : ''}`]: (parent || type.parents.includes('orgs')) && {
       ...filledRoute(openRoutes.createRecord, openRoutes.createChild),
-      summary: `Create ${one} in ${above?.one ?? 'an organization'}`,
+      summary: `Create ${singularName} in ${above?.one ?? 'an organization'}`,
       body,
       answer: newRecord(record),
     },

@@ -9,7 +9,11 @@ const refuses = { summary: 'Refused', permission: 'caller', errors: [404, 501] }
 
 export const refusedRoutes = defineRoutes('Refused', {
   /** D-090. */
-  patchGlobalList: { ...refuses, route: 'patch /meta/{list_word}', acceptedValues: { list_word: ['orgs', 'users', 'rules'] } },
+  patchGlobalList: {
+    ...refuses,
+    route: 'patch /meta/{list_word}',
+    acceptedValues: { list_word: ['orgs', 'users', 'rules'] },
+  },
   /** D-210. */
   createNotEmulatedBelow: {
     ...refuses,

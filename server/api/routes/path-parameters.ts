@@ -43,8 +43,8 @@ export const pathParameters: Readonly<Record<string, readonly [description: stri
   endpoint: ['`resource` of an endpoint without the first slash, followed by any path', text],
   ...Object.fromEntries(
     resourceTypes.map((type) => {
-      const { one, idParameter } = namingOf(type);
-      return [idParameter, [`Id of ${one}`, uuid]] as const;
+      const { one: singularName, idParameter } = namingOf(type);
+      return [idParameter, [`Id of ${singularName}`, uuid]] as const;
     }),
   ),
 };

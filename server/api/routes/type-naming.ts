@@ -51,9 +51,9 @@ export interface TypeKind {
 export function typeKinds(): TypeKind[] {
   return resourceTypes.map((type) => {
     const { schema, plural } = namingOf(type);
-    const { collection: word, parents } = type;
+    const { collection, parents } = type;
     return {
-      collection: word,
+      collection,
       names: fullNamesOf(type),
       title: shortly(schema),
       plural: capital(shortly(plural)),

@@ -50,17 +50,17 @@ describe('request bodies that are never complete', () => {
   }
 
   it('are refused with 503, those first that have waited longest, and others are accepted', async () => {
-    const { open, sent } = await upload({ maxBytes: 3 * MIB, headers: { 'X-Terrarium-Version': '1' } });
+    const { open, sent: waitUntilSent } = await upload({ maxBytes: 3 * MIB, headers: { 'X-Terrarium-Version': '1' } });
     const stalled: Socket[] = [];
     for (const at of [1, 2, 3]) {
       const socket = await open();
       socket.write(Buffer.concat([Buffer.from(head(2 * MIB)), Buffer.alloc(MIB - KIB)]));
       stalled.push(socket);
-      await sent(at * (MIB - KIB));
+      await waitUntilSent(at * (MIB - KIB));
     }
     const [first, second, third] = stalled;
     first?.write('x');
-    await sent(3 * (MIB - KIB) + 1);
+    await waitUntilSent(3 * (MIB - KIB) + 1);
     const next = await open();
     next.end(Buffer.concat([Buffer.from(head(MIB)), Buffer.alloc(MIB)]));
     expect(await text(next)).toMatch(/^HTTP\/1\.1 200 [\s\S]*1048576$/);

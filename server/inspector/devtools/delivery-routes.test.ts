@@ -38,7 +38,7 @@ const deletePipelineAccount = async () => {
 describe("a project's variables", () => {
   it('have each a description of its own', async () => {
     const [{ variables }] = (await inspect('GET', 'scm/projects')).body;
-    const abouts = variables.map(({ about }: Body) => about);
+    const abouts = variables.map(({ about: description }: Body) => description);
     expect(new Set(abouts).size).toBe(abouts.length);
   });
 

@@ -168,10 +168,10 @@ export class PipelineRuns {
 /** The container that a changed record is or leads to. */
 function containersIn(record: StoredResource | undefined): Uuid[] {
   if (!record) return [];
-  const { collection: word } = typeOf(record);
-  if (word === 'containers') return [record.id];
+  const { collection } = typeOf(record);
+  if (collection === 'containers') return [record.id];
   const { implementation_id: target } = record.properties;
-  return word === 'apiendpoints' && typeof target === 'string' ? [target.toLowerCase()] : [];
+  return collection === 'apiendpoints' && typeof target === 'string' ? [target.toLowerCase()] : [];
 }
 
 /** The newest lines of a log, within both limits, and at least the last. */

@@ -40,18 +40,18 @@ const MAX_SORTED = 5000;
 
 function nodeOf(view: WorldView, resource: StoredResource): TreeNode {
   const { environment_type: kind } = resource.properties;
-  const { collection: word } = typeOf(resource);
+  const { collection: collections } = typeOf(resource);
   const organization = closestAncestor(view, resource, ORGANIZATION);
   return {
     id: resource.id,
     name: resource.name,
     ...(resource.description !== undefined && { description: resource.description }),
-    word,
+    word: collections,
     type: resource.type,
     fqon: organization ? fqonOf(view, organization) : 'root',
     ...(resource.parent !== null && { parent: resource.parent }),
     ...(typeof kind === 'string' && { environment_type: kind }),
-    ...(word === 'users' && resource.properties.disabled === true && { isDisabled: true }),
+    ...(collections === 'users' && resource.properties.disabled === true && { isDisabled: true }),
     modified: resource.modified.at,
     children: view.children(resource.id).length,
   };
@@ -142,9 +142,9 @@ export function treeRouter(guard: RouteGuard): Router {
       const { types } = counted(children, isSeen);
       return { resource: nodeOf(view, resource), path: nodes(path), types };
     },
-    listTreeChildren({ caller, resource, query: { word, offset, limit } }) {
+    listTreeChildren({ caller, resource, query: { word: collections, offset, limit } }) {
       const isSeen = viewOf(caller);
-      const children = ofTypes(wordsOf(word), (collection) => childrenInOrder(view, resource.id, collection));
+      const children = ofTypes(wordsOf(collections), (collection) => childrenInOrder(view, resource.id, collection));
       const { rows, total } = counted(children, isSeen, offset, limit);
       const all = ofTypes(treeOrder, (collection) => view.children(resource.id, collection));
       return { rows: nodes(rows), total, types: counted(all, isSeen).types };
@@ -152,9 +152,9 @@ export function treeRouter(guard: RouteGuard): Router {
     listTreeProviders: ({ resource, query: { type } }) => ({
       rows: nodes([...visibleProviders(view, resource, type ? SERVES[type] : () => true)]),
     }),
-    countTreeBelow({ caller, resource, query: { word, offset, limit } }) {
+    countTreeBelow({ caller, resource, query: { word: collections, offset, limit } }) {
       const isSeen = viewOf(caller);
-      const countedCollections = wordsOf(word);
+      const countedCollections = wordsOf(collections);
       const isWanted = (candidate: StoredResource) =>
         countedCollections.includes(typeOf(candidate).collection) && isSeen(candidate);
       const { rows, ...counts } = counted(allBelow(view, resource.id), isWanted, offset, limit);
@@ -203,9 +203,9 @@ function counted(
   let total = 0;
   for (const record of records) {
     if (!isWanted(record)) continue;
-    const { collection: word } = typeOf(record);
+    const { collection: collections } = typeOf(record);
     if (total >= offset && rows.length < limit) rows.push(record);
-    types[word] = (types[word] ?? 0) + 1;
+    types[collections] = (types[collections] ?? 0) + 1;
     total += 1;
   }
   return { rows, types, total };

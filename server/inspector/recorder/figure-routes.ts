@@ -116,9 +116,9 @@ function askingOf(
   caller: Caller,
   query: QueryOf<typeof figureRoutes.readFigures>,
 ) {
-  const { of, scope, q = '' } = query;
+  const { of: listName, scope, q = '' } = query;
   const [type, onlyId] =
-    of === 'traffic' ? (['apiendpoints', query.endpoint] as const) : (['lambdas', query.lambda] as const);
+    listName === 'traffic' ? (['apiendpoints', query.endpoint] as const) : (['lambdas', query.lambda] as const);
   const { hide, seesAll, isWanted } = readingFor(data, guard, caller, { scope, onlyId });
   const matchingResources = () => guard.view.all(type).filter(({ id }) => isWanted(id));
   return {
@@ -208,8 +208,8 @@ const FIGURES = {
     });
     return query;
   },
-  'log-lines'({ lines, recorder, q, now, count, wanted }: Asking) {
-    const { byGroup, factsOf } = linesOf({ lines, recorder }, wanted());
+  'log-lines'({ lines, recorder, q, now, count, wanted: findResources }: Asking) {
+    const { byGroup, factsOf } = linesOf({ lines, recorder }, findResources());
     return count.list({
       log: lines.ring,
       searchQuery: lineQuery(q, now),

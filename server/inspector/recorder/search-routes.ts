@@ -56,8 +56,8 @@ function sourcesFor(parts: Parts, guard: RouteGuard, caller: Caller, terms: read
   /** First those whose name or id matches, then all others. */
   const resources = function* () {
     for (const isFirst of [true, false])
-      for (const { collection: word } of resourceTypes)
-        for (const resource of view.all(word))
+      for (const { collection } of resourceTypes)
+        for (const resource of view.all(collection))
           yield isNamed(resource) === isFirst && isReadable(resource.id) ? resourceEntry(view, resource) : undefined;
   };
   const leads = function* () {

@@ -18,7 +18,9 @@ test('an action that a resource has, whatever it may stand under has too', () =>
   const actions = actionsByWord(resourceTypes);
   for (const type of resourceTypes) {
     for (const parent of type.parents) {
-      expect([...(actions.get(parent) ?? [])]).toEqual(expect.arrayContaining([...(actions.get(type.collection) ?? [])]));
+      expect([...(actions.get(parent) ?? [])]).toEqual(
+        expect.arrayContaining([...(actions.get(type.collection) ?? [])]),
+      );
     }
   }
 });

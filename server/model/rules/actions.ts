@@ -20,7 +20,8 @@ export function actionsByWord(types: readonly ActionRow[]): ReadonlyMap<TypeWord
     types.map((type) => {
       const below = new Set<ActionRow>([type]);
       // Iterating a set includes items that are added meanwhile, so the loop ends when no further type is found.
-      for (const { collection: word } of below) for (const child of types) if (child.parents.includes(word)) below.add(child);
+      for (const { collection } of below)
+        for (const child of types) if (child.parents.includes(collection)) below.add(child);
       return [type.collection, new Set([...[...below].flatMap(ownActions), ...ENTITLEMENT_ACTIONS])];
     }),
   );

@@ -21,8 +21,8 @@ export function newlyNamed(
   });
 }
 
-function keyOf({ id, target: { word, right } }: Reference): string {
-  return `${word} ${right} ${id}`;
+function keyOf({ id, target: { word: collection, right } }: Reference): string {
+  return `${collection} ${right} ${id}`;
 }
 
 /** `<id> is the id of an environment` */
@@ -32,11 +32,14 @@ export function describeKind(found: Pick<StoredResource, 'id' | 'type'>): string
 }
 
 /** The target; undefined if any value is allowed. Throws if no resource of that type has the id. */
-function present(view: WorldView, { id, pointer, target: { word }, fact }: Reference): StoredResource | undefined {
+function present(
+  view: WorldView,
+  { id, pointer, target: { word: collection }, fact }: Reference,
+): StoredResource | undefined {
   const found = view.find(id);
-  if (found && typeOf(found).collection === word) return found;
+  if (found && typeOf(found).collection === collection) return found;
   if (fact.missing === undefined) return undefined;
-  const { singular } = typeOfWord(word);
+  const { singular } = typeOfWord(collection);
   const description = found ? describeKind(found) : id;
   if (fact.missing === 400) {
     const message = `is not the id of an existing ${singular}: ${description}`;

@@ -319,8 +319,8 @@ function lostTo(state: EngineState | undefined): Trouble | undefined {
 }
 
 function isRunnable(record: StoredResource): boolean {
-  const { collection: word } = typeOf(record);
-  return word === 'containers' || word === 'jobs';
+  const { collection } = typeOf(record);
+  return collection === 'containers' || collection === 'jobs';
 }
 
 function grouped(instances: readonly Instance[]): Map<Uuid, Instance[]> {

@@ -34,7 +34,7 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
   const properties = typed(containerProperties, record);
   // Earlier versions stored any text.
   if (!isImageReference(properties.image)) throw invalid('/properties/image', imageReferenceHint);
-  const { collection: word } = typeOf(record);
+  const { collection } = typeOf(record);
   const environmentId = record.parent ?? '';
   const probes = probesOf(properties);
   const secrets = mountedSecrets(view, properties);
@@ -61,7 +61,7 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
   const workload: Workload = {
     ...revisionParts,
     recordId: record.id,
-    kind: word === 'jobs' ? 'job' : 'container',
+    kind: collection === 'jobs' ? 'job' : 'container',
     name: record.name,
     environmentId,
     providerId: properties.provider.id,

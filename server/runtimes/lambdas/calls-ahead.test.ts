@@ -51,10 +51,10 @@ async function warmLambda() {
 
 describe('calls that lie ready at a process', () => {
   it('are answered each with its own result, one after the other', async () => {
-    const { call, begun } = await warmLambda();
+    const { call, begun: readBegunIds } = await warmLambda();
     const answers = await Promise.all(Array.from({ length: 300 }, () => call()));
     expect(answers.map(resultOf)).toEqual(Array.from({ length: 300 }, (_, at) => `call-${at + 61}`));
-    expect(new Set(begun()).size).toBe(360);
+    expect(new Set(readBegunIds()).size).toBe(360);
     for (const { startedAtMs = 0, acceptedAtMs, finishedAtMs } of answers) {
       expect(startedAtMs).toBeGreaterThanOrEqual(acceptedAtMs);
       expect(finishedAtMs).toBeGreaterThanOrEqual(startedAtMs);
@@ -62,13 +62,13 @@ describe('calls that lie ready at a process', () => {
   });
 
   it('are taken by another process when theirs dies, and none is run twice', async () => {
-    const { call, begun } = await warmLambda();
+    const { call, begun: readBegunIds } = await warmLambda();
     const requests = Array.from({ length: 300 }, (_, at) =>
       at % 40 === 20 ? 'die' : at % 40 === 35 ? 'exit later' : undefined,
     );
     const ended = await Promise.all(requests.map((then) => call(then)));
     const counts = new Map<string, number>();
-    for (const id of begun()) counts.set(id, (counts.get(id) ?? 0) + 1);
+    for (const id of readBegunIds()) counts.set(id, (counts.get(id) ?? 0) + 1);
     expect([...counts.values()].filter((count) => count > 1)).toEqual([]);
     for (const [at, { outcome }] of ended.entries()) {
       const id = `call-${at + 61}`;

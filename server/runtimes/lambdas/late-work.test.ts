@@ -34,7 +34,9 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   const { port } = crm.address() as AddressInfo;
-  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) } });
+  service = await TestLambdaService.start({
+    outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) },
+  });
 });
 afterAll(async () => {
   await service.stop();

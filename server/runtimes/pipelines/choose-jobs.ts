@@ -43,7 +43,7 @@ export interface ChosenJobs extends Plan {
 export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
   const { request, context, folder, checkout, project, variablesFor } = options;
   const { source: requestedSource, only, repository } = request;
-  const { env, signal, reportLine: say } = context;
+  const { env, signal, reportLine } = context;
   const usual: PipelineSource[] =
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
   const sources = requestedSource ? [requestedSource] : usual;
@@ -82,7 +82,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
       const chosen = { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
       if (requestedSource) return chosen;
       const branchJobs = sources.length === 1 ? undefined : source === 'push' ? jobs : (await planFor('push')).jobs;
-      say(choiceText(repository, chosen, only, branchJobs));
+      reportLine(choiceText(repository, chosen, only, branchJobs));
       const hasNext = source !== 'push' && only.length === 0 && branchJobs !== undefined && branchJobs.length > 0;
       return hasNext ? { ...chosen, nextSource: 'push' } : chosen;
     }

@@ -354,11 +354,11 @@ async function checkFiles(dir: string, path: string, visitedFiles: Set<string>):
 }
 
 /** Refuses conditions that cannot be read, also in jobs that others extend. */
-function refuseConditions(path: string, name: string, { rules, only, except }: Written): void {
+function refuseConditions(path: string, name: string, { rules, only: onlyFilter, except }: Written): void {
   const listed = (list: unknown): unknown[] => (Array.isArray(list) ? list : []);
   const conditions = [
     ...listed(rules).map((rule, at) => [`rule ${at + 1}`, Object(rule).if]),
-    ...Object.entries({ only, except }).flatMap(([keyword, filter]) =>
+    ...Object.entries({ only: onlyFilter, except }).flatMap(([keyword, filter]) =>
       listed(Object(filter).variables).map((condition, at) => [
         `condition ${at + 1} of '${keyword}:variables'`,
         condition,

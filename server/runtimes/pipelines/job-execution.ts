@@ -201,7 +201,7 @@ function noteStart(
 async function keepResults(
   job: PlannedJob,
   { log, tracked, artifacts: store, onPlace }: JobsOptions,
-  { workDir, projectDir, values, caches, place, dotenv, variablesWith }: Inputs,
+  { workDir, projectDir, values, caches, place: jobEnvironment, dotenv, variablesWith }: Inputs,
   { isSuccess, coverage }: { isSuccess: boolean; coverage: number | undefined },
 ): Promise<void> {
   const { name, definition } = job;
@@ -210,11 +210,11 @@ async function keepResults(
   const results = await resultsOf(collected.reports, workDir);
   log.change(name, { ...results, ...(coverage !== undefined && { coverage }) });
   for (const note of await keepCaches(definition.cache ?? [], caches, isSuccess)) log.note(name, note);
-  if (!isSuccess || !place) return;
+  if (!isSuccess || !jobEnvironment) return;
   // What it has just reported may be part of the address.
   const reported = await bringArtifacts([name], workDir, store);
   const { values: finalValues } = variablesWith({ ...dotenv, ...reported });
-  await onPlace(place, place.url && expandText(place.url, finalValues), true);
+  await onPlace(jobEnvironment, jobEnvironment.url && expandText(jobEnvironment.url, finalValues), true);
 }
 
 /** Copies the variables that are files to what a container gets, and changes the paths in the values. */

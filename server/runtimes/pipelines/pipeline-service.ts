@@ -94,8 +94,8 @@ export class PipelineService {
     const { sampleDir } = this.#options;
     return this.#begin(async (run, platform) => {
       const { retryRequest } = await import('./retry.ts');
-      return retryRequest(platform, { id, job, sampleDir }, ({ repository, asked }) =>
-        run({ ...DEMO, ...asked, repository }),
+      return retryRequest(platform, { id, job, sampleDir }, ({ repository, asked: retried }) =>
+        run({ ...DEMO, ...retried, repository }),
       );
     });
   }

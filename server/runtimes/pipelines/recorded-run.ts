@@ -60,7 +60,7 @@ interface RecordedRunOptions {
 /** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
 export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
   const { request, context, project, secrets } = options;
-  const { platform, signal, reportLine: say, onBegin, onSection } = context;
+  const { platform, signal, reportLine, onBegin, onSection } = context;
   const startedRun = await beginRun(options);
   const { id } = startedRun;
   onBegin?.({ id });
@@ -71,7 +71,7 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
   const log = new RunLog({
     jobs: startedRun.records,
     secrets,
-    reportLine: say,
+    reportLine,
     ...(onSection && { onSection }),
     report: (progress) => reportProgress({ ...progress, jobs: [...progress.jobs] }),
   });
@@ -286,7 +286,10 @@ async function watchedApps(
   const options = { signal, expected: request.expected, report: (text: string) => log.printLine(text) };
   const apps: PipelineApp[] = await Promise.all(
     found.map((deployed) =>
-      whenItAnswers(platform, deployed, options).catch((failure) => ({ name: deployed.name, problem: reasonOf(failure) })),
+      whenItAnswers(platform, deployed, options).catch((failure) => ({
+        name: deployed.name,
+        problem: reasonOf(failure),
+      })),
     ),
   );
   if (signal.aborted) return apps;

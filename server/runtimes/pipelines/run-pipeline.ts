@@ -58,7 +58,7 @@ export async function runPipelines(request: PipelineRequest, context: PipelineCo
 }
 
 async function runPipeline(request: PipelineRequest, callerContext: PipelineContext): Promise<PipelineEnd> {
-  const { platform, signal, reportLine: say } = callerContext;
+  const { platform, signal, reportLine } = callerContext;
   const { repository, target } = request;
   await sweepLeftovers((owner) => cleanUp(platform, owner));
   return inRunFolder(callerContext, async (folder, context) => {
@@ -68,7 +68,9 @@ async function runPipeline(request: PipelineRequest, callerContext: PipelineCont
     const project = await server.scm.ensureProject(projectPath(request), repository.defaultBranch);
     const source = await readSource({ request, context, folder, typed, ...server, project });
     const isPushed = request.isPushed === true || request.retryOf !== undefined;
-    const pushing = isPushed ? undefined : pushCommit(request, source.checkout, { ...source, signal, printLine: say });
+    const pushing = isPushed
+      ? undefined
+      : pushCommit(request, source.checkout, { ...source, signal, printLine: reportLine });
     const mergeRequest = await mergeRequestFor(source, (title) =>
       server.scm.createMergeRequest(project, repository.branch, title),
     );
@@ -84,7 +86,7 @@ async function runPipeline(request: PipelineRequest, callerContext: PipelineCont
       const { nextSource } = plan.chosen;
       return nextSource === undefined ? end : { ...end, nextSource };
     } finally {
-      await key.end().catch(() => say("the pipeline's API key could not be revoked"));
+      await key.end().catch(() => reportLine("the pipeline's API key could not be revoked"));
     }
   });
 }
@@ -150,12 +152,12 @@ interface SourceOptions extends Awaited<ReturnType<typeof scmOf>> {
 async function readSource<O extends SourceOptions>(options: O) {
   const { request, context, folder, scmUrl, project } = options;
   const { repository, takesWorkingTree } = request;
-  const { platform, signal, reportLine: say } = context;
+  const { platform, signal, reportLine } = context;
   const defaultBranch = project.default_branch;
   const originUrl = `${scmUrl}/${project.path_with_namespace}.git`;
   const to = join(folder.path, 'checkout');
   const checkout = await makeCheckout({ repository, to, takesWorkingTree, defaultBranch, originUrl, signal });
-  for (const line of linesOnTree(request, checkout)) say(line);
+  for (const line of linesOnTree(request, checkout)) reportLine(line);
   const beforeSha = request.beforeSha ?? (await commitBefore(repository, checkout, project, platform));
   return { ...options, originUrl, defaultBranch, checkout, beforeSha };
 }

@@ -40,7 +40,7 @@ process.on('SIGTERM', () => process.exit());
  * @param image the base image
  */
 export async function sampleBase(
-  { env, signal, reportLine: say }: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>,
+  { env, signal, reportLine }: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>,
   image = SAMPLE_IMAGE,
 ): Promise<Record<string, string>> {
   const engine = await JobEngine.find(env);
@@ -48,15 +48,15 @@ export async function sampleBase(
   try {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(PULL_LIMIT_MS)]);
     const failure = await engine
-      .requireImage(image, inTime, () => say(`pulling ${image}`))
+      .requireImage(image, inTime, () => reportLine(`pulling ${image}`))
       .catch((thrown) => (inTime.aborted ? `pulling ${image} takes more than a minute` : reasonOf(thrown)));
     if (failure === undefined) return {};
     signal.throwIfAborted();
     if (SYSTEM !== 'linux') {
-      say(`${failure}. Download it while you are online: \`${SHELL_COMMAND} doctor --offline --fetch\``);
+      reportLine(`${failure}. Download it while you are online: \`${SHELL_COMMAND} doctor --offline --fetch\``);
       return {};
     }
-    say(`${failure}. The image is built from ${OWN_IMAGE} instead, with programs of this machine`);
+    reportLine(`${failure}. The image is built from ${OWN_IMAGE} instead, with programs of this machine`);
     if (!(await engine.hasImage(OWN_IMAGE))) await makeBase(engine, env);
     return { BASE: OWN_IMAGE };
   } finally {

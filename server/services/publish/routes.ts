@@ -89,12 +89,12 @@ async function prepare(
     last: (step) => log.get(digestOf([...way, step]))?.digest,
     recordSync: (step, digest) => log.put(digestOf([...way, step]), { digest }),
   };
-  const { steps, left } = await planSteps(sides, syncBaseline);
+  const { steps, left: ignoredParts } = await planSteps(sides, syncBaseline);
   const reported = {
     from: from.title,
     to: to.title,
     steps: steps.map((step) => step.reported),
-    left,
+    left: ignoredParts,
     checks: isPush ? checksBeforePush(steps, { calls, ownHosts: hosts, variablesThere: to.variables }) : [],
   };
   // The digest excludes the checks, because invocations meanwhile change them.

@@ -77,8 +77,8 @@ export function createControlPlaneServices(options: CoreOptions) {
   const { view } = store;
   const authorizer = createAuthorizer(view);
   const live = (resource: StoredResource): JsonObject => {
-    const { collection: word } = typeOf(resource);
-    const status = word === 'containers' || word === 'jobs' ? containers.status(resource) : {};
+    const { collection } = typeOf(resource);
+    const status = collection === 'containers' || collection === 'jobs' ? containers.status(resource) : {};
     return { ...status, ...moves.live(resource.id) };
   };
   const renderer = () => new Renderer({ view, ...addresses(), typePrefix: config.typePrefix, live });

@@ -106,7 +106,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     throw new PlatformError('not_found', `${noun} ${id} not found${found ? `: ${describeKind(found)}` : ''}`);
   };
   const ofType = (collection: TypeWord) => (text: string) => resource(collection, text);
-  const resourceOf = (text: string, { word = 'resources' }: Path) => resource(word, text);
+  const resourceOf = (text: string, { word: collection = 'resources' }: Path) => resource(collection, text);
   const pair = (text: string, path: Path): [parent: StoredResource, child: StoredResource] => [
     resource(path.word ?? '', path.resource_id ?? ''),
     resource(path.child_word ?? '', text),
@@ -125,16 +125,16 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
   };
   /** Its absence is 404, or 422 for types that say so (D-182), and one of another type has no such route. */
   const parent = (text: string, path: Path, req: Request): StoredResource => {
-    const { word = '', new_word: newWord = '' } = path;
-    const [, referred] = referringLists.find(([owner, child]) => owner === word && child === newWord) ?? [];
+    const { word: collection = '', new_word: newWord = '' } = path;
+    const [, referred] = referringLists.find(([owner, child]) => owner === collection && child === newWord) ?? [];
     if (referred) {
-      resource(word, text);
+      resource(collection, text);
       throw ofReferringList(path, referred, req);
     }
-    const { parents, unknownParentStatus: status = 404 } = typeOfWord(creatable(newWord, word, req));
+    const { parents, unknownParentStatus: status = 404 } = typeOfWord(creatable(newWord, collection, req));
     let found: StoredResource;
     try {
-      found = resource(word, text);
+      found = resource(collection, text);
     } catch (failure) {
       if (failure instanceof PlatformError && failure.status === 404)
         throw status === 422 ? new PlatformError('parent_not_found', failure.message) : failure;
@@ -160,7 +160,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     own_id: ownChild,
     own_replaceable_id: (text: string, path: Path, req: Request) => replaceable(ownChild(text, path, req), req),
     parent_id: parent,
-    new_word: (text: string, { word = 'orgs' }: Path, req: Request) => creatable(text, word, req),
+    new_word: (text: string, { word: collection = 'orgs' }: Path, req: Request) => creatable(text, collection, req),
     container_id: ofType('containers'),
     group_id: ofType('groups'),
     lambda_id: ofType('lambdas'),

@@ -195,7 +195,8 @@ export class Policies {
     const recordsBelow = (records: readonly StoredResource[]) =>
       records.filter(
         (candidate) =>
-          typeOf(candidate).collection === collection && [...ancestors(view, candidate)].some(({ id }) => id === node.id),
+          typeOf(candidate).collection === collection &&
+          [...ancestors(view, candidate)].some(({ id }) => id === node.id),
       );
     return countBelow(view, node, collection) + recordsBelow(added).length - recordsBelow(removed).length;
   }

@@ -89,10 +89,10 @@ export class RecordBuilder {
 
   /** Names are unique among siblings of a type, those of some types on the whole platform (D-184). */
   #requireFreeName(input: RecordInput, parent: StoredResource): void {
-    const { collection: word, singular: noun, nameScope } = typeOf(input);
+    const { collection, singular: noun, nameScope } = typeOf(input);
     const scope = nameScope === 'world' ? undefined : parent.id;
     const sameNamed = this.#options.view
-      .named(word, input.name, scope)
+      .named(collection, input.name, scope)
       .filter((candidate) => candidate.id !== input.id);
     if (sameNamed.every((candidate) => this.#options.isMoving(candidate.id))) return;
     const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).singular} '${parent.name}'`;

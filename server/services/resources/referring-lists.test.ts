@@ -61,8 +61,8 @@ function addresses(path: string) {
 it.each([...referring, 'environments/providers'])(
   'an item of %s can be read there, and written below its parent',
   async (path) => {
-    const { list, id, own } = addresses(path);
-    const before = (await root.get(own)).body;
+    const { list, id, own: ownPath } = addresses(path);
+    const before = (await root.get(ownPath)).body;
     expect((await root.get(`${list}/${id}`)).status).toBe(200);
     const answers = [
       await root.delete(`${list}/${id}`),
@@ -71,21 +71,24 @@ it.each([...referring, 'environments/providers'])(
       await root.put(`${list}/${id}`, before),
     ];
     for (const answer of answers) {
-      expect(answer).toMatchObject({ status: 404, body: { message: expect.stringContaining(own) } });
+      expect(answer).toMatchObject({ status: 404, body: { message: expect.stringContaining(ownPath) } });
     }
-    expect((await root.get(own)).body).toEqual(before);
+    expect((await root.get(ownPath)).body).toEqual(before);
   },
 );
 
 it.each(referring)('%s take no new ones, and are not written as a whole (D-004)', async (path) => {
-  const { list, word } = addresses(path);
+  const { list, word: collection } = addresses(path);
   const answers = [
     await root.post(list, { name: 'new', properties: { password: 'x' } }),
     // Without ids a group's members are not changed either (D-073).
     ...(path === 'groups/users' ? [] : [await root.delete(list), await root.patch(list, [])]),
   ];
   for (const answer of answers) {
-    expect(answer).toMatchObject({ status: 404, body: { message: expect.stringContaining(`/acme/${word}/{id}`) } });
+    expect(answer).toMatchObject({
+      status: 404,
+      body: { message: expect.stringContaining(`/acme/${collection}/{id}`) },
+    });
   }
 });
 

@@ -66,7 +66,9 @@ export class Renderer {
   /** Absolute address of a resource (D-011). */
   hrefOf(resource: StoredResource): string {
     const organization = this.organizationHref(resource);
-    return resource.type === ORGANIZATION ? organization : `${organization}/${typeOf(resource).collection}/${resource.id}`;
+    return resource.type === ORGANIZATION
+      ? organization
+      : `${organization}/${typeOf(resource).collection}/${resource.id}`;
   }
 
   /** Absolute address of an organization itself, or of the organization that a resource belongs to. */
@@ -104,8 +106,8 @@ export class Renderer {
   text(resource: StoredResource): Buffer {
     const { texts, live, showCredentials, metaUrl, gatewayUrl } = this.#options;
     const render = () => JSON.stringify(this.record(resource));
-    const { collection: word } = typeOf(resource);
-    const isLive = word === 'containers' || word === 'jobs' || Object.keys(live(resource)).length > 0;
+    const { collection } = typeOf(resource);
+    const isLive = collection === 'containers' || collection === 'jobs' || Object.keys(live(resource)).length > 0;
     if (!texts || isLive || showCredentials?.(resource)) return Buffer.from(render());
     return texts.textOf(`${metaUrl} ${gatewayUrl}`, resource, render);
   }

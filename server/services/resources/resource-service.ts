@@ -277,7 +277,9 @@ export class ResourceService {
 
 /** True if a change of a container starts or stops instances, by whatever route it comes (D-125). */
 function isScaling(before: StoredResource, after: StoredResource): boolean {
-  return typeOf(after).collection === 'containers' && before.properties.num_instances !== after.properties.num_instances;
+  return (
+    typeOf(after).collection === 'containers' && before.properties.num_instances !== after.properties.num_instances
+  );
 }
 
 /** True if two versions of a record differ only in these properties, and in who changed it when. */

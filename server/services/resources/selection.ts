@@ -79,9 +79,9 @@ function embeddable(embedNames: string[], resource: StoredResource): string[] {
 function criterion(name: string, expected: string, renderer: Renderer): (resource: StoredResource) => boolean {
   const ofSubType = name === 'type' ? subTypeCriterion(expected) : undefined;
   return (resource) => {
-    const { collection: word } = typeOf(resource);
-    if (ofSubType && (word === 'providers' || word === 'rules')) return ofSubType(resource);
-    if (name === 'providerId' && word === 'secrets')
+    const { collection } = typeOf(resource);
+    if (ofSubType && (collection === 'providers' || collection === 'rules')) return ofSubType(resource);
+    if (name === 'providerId' && collection === 'secrets')
       return idIn(resource.properties.provider) === expected.toLowerCase();
     return isText(fieldOf(resource, name, renderer), expected);
   };

@@ -94,7 +94,7 @@ class Application {
     };
     const nodes = [this.#seed.root, ...descendants(this.#seed.root)];
     // Organizations first, because a user's home can name one by its fqon, in any order in the document.
-    for (const node of [...nodes.filter(({ collection: word }) => word === 'orgs'), ...nodes]) {
+    for (const node of [...nodes.filter(({ collection }) => collection === 'orgs'), ...nodes]) {
       visit(node);
     }
     return [...order];
@@ -167,7 +167,7 @@ class Application {
 
   #grantEntries(node: SeedNode): GrantEntry<Found>[] {
     const knownActions = actionsOf({ type: typeOfWord(node.collection).name });
-    return (node.grants ?? []).map(({ actions, identities = [], without = [], value }, index) => {
+    return (node.grants ?? []).map(({ actions, identities = [], without: excluded = [], value }, index) => {
       const at = (...path: PropertyKey[]) => ['entitlements', index, ...path];
       const unknown = actions.findIndex((action) => !knownActions.has(action));
       if (unknown >= 0) {
@@ -176,7 +176,7 @@ class Application {
       }
       const resolveAll = (names: readonly string[], member: string) =>
         names.map((name, position) => this.#resolve(node, name, identityWords, at(member, position)));
-      return { actions, add: resolveAll(identities, 'identities'), remove: resolveAll(without, 'without'), value };
+      return { actions, add: resolveAll(identities, 'identities'), remove: resolveAll(excluded, 'without'), value };
     });
   }
 

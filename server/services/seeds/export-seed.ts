@@ -84,7 +84,16 @@ class Export {
   #node(record: StoredResource, parent: SeedNode | null): SeedNode {
     const { collection } = typeOf(record);
     const { name } = record;
-    const node = { collection, name, parent, path: [], record: {}, properties: undefined, grants: undefined, children: [] };
+    const node = {
+      collection,
+      name,
+      parent,
+      path: [],
+      record: {},
+      properties: undefined,
+      grants: undefined,
+      children: [],
+    };
     this.#records.set(node, record);
     parent?.children.push(node);
     return node;

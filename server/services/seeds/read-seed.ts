@@ -153,8 +153,10 @@ async function readNode(
 ): Promise<SeedNode> {
   const members = readMembers(document, nodeSchema, value, place);
   const { name = place.name, properties: writtenProperties, entitlements: grants, codeFile, ...record } = members;
-  const code = codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, writtenProperties);
-  const located = place.collection === 'lambdas' ? withAbsolutePackage(writtenProperties, readCode.folder) : writtenProperties;
+  const code =
+    codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, writtenProperties);
+  const located =
+    place.collection === 'lambdas' ? withAbsolutePackage(writtenProperties, readCode.folder) : writtenProperties;
   const properties = code === undefined ? located : { ...located, code };
   const node: SeedNode = { ...place, name, record: presentMembers(record), properties, grants, children: [] };
   node.children = await readChildren(document, value, node, readCode);
@@ -173,7 +175,8 @@ async function readChildren(
     const childCollection = collections.find((candidate) => candidate === key);
     if (!childCollection || collection === null) continue;
     const path = [...parent.path, childCollection];
-    if (!isJsonObject(collection)) throw document.errorAt(path, `expected ${childCollection} by name, such as {my-name: {...}}`);
+    if (!isJsonObject(collection))
+      throw document.errorAt(path, `expected ${childCollection} by name, such as {my-name: {...}}`);
     const names = new Set<string>();
     for (const [name, body] of Object.entries(collection)) {
       const location = { collection: childCollection, name, parent, path: [...path, name] };
@@ -191,9 +194,9 @@ function readMembers<T extends z.ZodObject>(
   document: SeedDocument,
   schema: T,
   value: unknown,
-  { collection: word, path }: Pick<SeedNode, 'collection' | 'path'>,
+  { collection, path }: Pick<SeedNode, 'collection' | 'path'>,
 ): z.output<T> {
-  const collections: readonly string[] = childWordsOf(word);
+  const collections: readonly string[] = childWordsOf(collection);
   const ownMembers = isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([key]) => !collections.includes(key)))
     : value;
@@ -210,7 +213,7 @@ function readMembers<T extends z.ZodObject>(
 
 /** The organizations that the document describes completely: its scope, or else those at its top. */
 function scopeIn(document: SeedDocument, root: SeedNode, scope: string | undefined): SeedNode[] {
-  const childOrganizations = (node: SeedNode) => node.children.filter(({ collection: word }) => word === 'orgs');
+  const childOrganizations = (node: SeedNode) => node.children.filter(({ collection }) => collection === 'orgs');
   if (scope === undefined) return childOrganizations(root);
   const names = segmentsOf(scope);
   const found = names.reduce<SeedNode | undefined>(

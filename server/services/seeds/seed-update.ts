@@ -48,7 +48,7 @@ function add(value: Json, ...path: string[]): Operation {
 
 /** Properties in which what means the same is the same: ids in lower case, code as source (D-056). */
 function comparable(record: StoredResource, properties: JsonObject): JsonObject {
-  const { collection: word } = typeOf(record);
-  const copy = replaceReferences(word, properties, (text) => text.toLowerCase());
-  return word === 'lambdas' && typeof copy.code === 'string' ? { ...copy, code: decodeText(copy.code) } : copy;
+  const { collection } = typeOf(record);
+  const copy = replaceReferences(collection, properties, (text) => text.toLowerCase());
+  return collection === 'lambdas' && typeof copy.code === 'string' ? { ...copy, code: decodeText(copy.code) } : copy;
 }

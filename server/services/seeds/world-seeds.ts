@@ -131,8 +131,8 @@ function readSent({ format, text }: SentSeed): Promise<Seed> {
 
 /** Sets the current address of the mock GitLab in the lambdas of a seed; changes the seed. */
 function nameScmIn(seed: Seed, now: ScmAccess): Seed {
-  for (const { collection: word, properties } of descendants(seed.root)) {
-    const env = word === 'lambdas' ? envWithScm(properties?.env, now) : undefined;
+  for (const { collection, properties } of descendants(seed.root)) {
+    const env = collection === 'lambdas' ? envWithScm(properties?.env, now) : undefined;
     if (properties && env) properties.env = env;
   }
   return seed;

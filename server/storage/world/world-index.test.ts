@@ -134,7 +134,7 @@ test('after any commits, every index equals a scan of all resources', async () =
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
       const store = await openStore(testOptions());
-      for (const { remove, target, parent, uses, word, name, second } of steps) {
+      for (const { remove, target, parent, uses, word: collection, name, second } of steps) {
         const present = [...store.world.resources.values()];
         const pick = (n: number) => present[n % present.length]?.id ?? rootId;
         const id = pick(target);
@@ -147,7 +147,7 @@ test('after any commits, every index equals a scan of all resources', async () =
         // Every other step changes what is there; a parent is always older in the tree, so that there is no circle.
         const isNew = target % 2 === 0 || id === rootId;
         const placed = isNew ? { parent: pick(parent) } : { id, parent: store.view.find(id)?.parent ?? rootId };
-        await store.commit({ put: [record(word, name, { ...placed, created, properties })] }, cause);
+        await store.commit({ put: [record(collection, name, { ...placed, created, properties })] }, cause);
       }
       expectTrueView(store);
       const createWorld = () => ({

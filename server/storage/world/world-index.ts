@@ -84,9 +84,9 @@ export class WorldIndex implements WorldView {
   begin(resources: Iterable<StoredResource>): void {
     this.#revision += 1;
     for (const record of resources) {
-      const { collection: word } = typeOf(record);
-      this.#unread.add(word);
-      if (this.#file(record.id, { record, collection: word, references: undefined, owner: this.#ownerOf(record) }))
+      const { collection } = typeOf(record);
+      this.#unread.add(collection);
+      if (this.#file(record.id, { record, collection, references: undefined, owner: this.#ownerOf(record) }))
         this.#propagateOwner(record.id);
     }
   }

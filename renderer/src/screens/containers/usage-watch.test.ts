@@ -22,37 +22,37 @@ function watchOf(has: (id: string) => boolean = () => true) {
 }
 
 it('measures containers that are shown together in one request, as long as they are shown', async () => {
-  const { watch, asked } = watchOf();
+  const { watch, asked: requestedIds } = watchOf();
   const ends = ['a', 'b'].map((id) => watch.watch(id, noop));
   await vi.advanceTimersByTimeAsync(0);
-  expect(asked).toEqual([['a', 'b']]);
+  expect(requestedIds).toEqual([['a', 'b']]);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(asked).toHaveLength(2);
+  expect(requestedIds).toHaveLength(2);
   ends[0]?.();
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(asked.at(-1)).toEqual(['b']);
+  expect(requestedIds.at(-1)).toEqual(['b']);
   ends[1]?.();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(asked).toHaveLength(3);
+  expect(requestedIds).toHaveLength(3);
   expect(watch.samplesOf('a')).toHaveLength(2);
 });
 
 it('asks for fifty at a time', async () => {
-  const { watch, asked } = watchOf();
+  const { watch, asked: requestedIds } = watchOf();
   for (let id = 0; id < 120; id += 1) watch.watch(String(id), noop);
   await vi.advanceTimersByTimeAsync(0);
-  expect(asked.map(({ length }) => length)).toEqual([50, 50, 20]);
+  expect(requestedIds.map(({ length }) => length)).toEqual([50, 50, 20]);
 });
 
 it('measures nothing while the page is hidden, and resumes when it is visible', async () => {
-  const { watch, asked, state } = watchOf();
+  const { watch, asked: requestedIds, state } = watchOf();
   state.isSeen = false;
   watch.watch('a', noop);
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(asked).toEqual([]);
+  expect(requestedIds).toEqual([]);
   state.isSeen = true;
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(asked).toEqual([['a']]);
+  expect(requestedIds).toEqual([['a']]);
 });
 
 it('keeps the newest sixty samples, tells of each, and of one that is away', async () => {

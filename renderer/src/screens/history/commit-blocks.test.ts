@@ -44,9 +44,9 @@ describe('blocks of commits', () => {
   });
 
   it('are asked for once when one page contains them', async () => {
-    const { loadPage, asked } = historyOf(450, 1000);
+    const { loadPage, asked: countRequests } = historyOf(450, 1000);
     await readBlock(0, loadPage);
-    expect(asked()).toBe(1);
+    expect(countRequests()).toBe(1);
   });
 
   it('end where nothing is kept', async () => {

@@ -99,10 +99,10 @@ export function FailureStory({ run }: { run: FailureRun }) {
 }
 
 /** A change with its author, its time and its commit. */
-function Change({ candidate: { seq, at, by, changes, resource } }: { candidate: CauseCandidate }) {
+function Change({ candidate: { seq, at, by: author, changes, resource } }: { candidate: CauseCandidate }) {
   return (
     <>
-      {by} {changeWords(changes)}{' '}
+      {author} {changeWords(changes)}{' '}
       <PlaceLink to={{ screen: 'resources', id: resource.id, search: { tab: 'history' } }}>{resource.name}</PlaceLink>{' '}
       <Time at={at} /> in <PlaceLink to={{ screen: 'history', search: { sel: String(seq) } }}>commit {seq}</PlaceLink>
     </>

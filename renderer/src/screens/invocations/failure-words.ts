@@ -21,7 +21,7 @@ export function changeWords(changes: readonly string[]): string {
 }
 
 /** Returns the effect of undoing a change, before it is undone: `To undo it sets CRM_OID again and removes REGION.` */
-export function undoWords({ changes, others }: Pick<CauseCandidate, 'changes' | 'others'>): string {
+export function undoWords({ changes, others: otherChanges }: Pick<CauseCandidate, 'changes' | 'others'>): string {
   const opposites = changes.map((change) => {
     const [verb = '', ...nameParts] = change.split(' ');
     const name = nameParts.join(' ');
@@ -29,7 +29,8 @@ export function undoWords({ changes, others }: Pick<CauseCandidate, 'changes' | 
     if (verb === 'removed') return `sets ${name} again`;
     return verb === 'set' ? `removes ${name}` : `restores the earlier ${name.replace(/^(the|its) /, '')}`;
   });
-  const more = others.length === 0 ? '' : ` It also undoes what the same commit changed in ${others.join(', ')}.`;
+  const more =
+    otherChanges.length === 0 ? '' : ` It also undoes what the same commit changed in ${otherChanges.join(', ')}.`;
   return `Undoing it ${opposites.join(', ')}.${more}`;
 }
 
@@ -49,12 +50,12 @@ export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): 
 /** Returns the result of a replay as a sentence. */
 export function outcomeWords(
   { kind }: Pick<FailureRun, 'kind'>,
-  { replayed, good, notKept, left }: Omit<FailureReplayed, 'invocations'>,
+  { replayed, good, notKept, left: remainingCount }: Omit<FailureReplayed, 'invocations'>,
 ): string {
   const done = kind === 'form' ? 'arrived' : 'went well';
   const parts = [`${good.toLocaleString('en')} of ${counted(replayed, ...NAMES[kind])} ${done}`];
   if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not stored`);
-  if (left > 0) parts.push(`${left.toLocaleString('en')} are left`);
+  if (remainingCount > 0) parts.push(`${remainingCount.toLocaleString('en')} are left`);
   return `${parts.join('; ')}.`;
 }
 

@@ -35,7 +35,7 @@ export function loadApis({ resource }: TreePlace): Promise<PlatformRecord[]> {
 
 /** Name of the first API of an environment: that of the workspace, because it is part of the public URL. */
 export const firstApiName = ({ resource, path }: TreePlace): string =>
-  (path.findLast(({ word }) => word === 'workspaces') ?? resource).name;
+  (path.findLast(({ word: collection }) => collection === 'workspaces') ?? resource).name;
 
 /** Creates an endpoint for a lambda in the oldest API of its environment; creates the API if there is none. */
 export async function makePublic({ lambda, location, path, answering, send }: PublicRequest): Promise<PlatformRecord> {

@@ -89,7 +89,7 @@ export function VariablesDialog({ project, onClose }: { project: PipelineProject
 }
 
 function Row({ variable, onSet, onRemove }: { variable: PipelineVariable; onSet(): void; onRemove(): void }) {
-  const { name, about, from, missing } = variable;
+  const { name, about: description, from, missing } = variable;
   return (
     <tr className="border-t border-line/55 align-top">
       <th scope="row" className="mono py-1.5 pr-2 text-left font-normal whitespace-nowrap">
@@ -99,7 +99,7 @@ function Row({ variable, onSet, onRemove }: { variable: PipelineVariable; onSet(
         <State is={from ? 'ok' : 'error'}>{from ? SOURCES[from] : 'missing'}</State>
       </td>
       <td className="px-2 py-1 text-muted">
-        {about}
+        {description}
         {missing !== undefined && <span className="block text-text">{missing}</span>}
       </td>
       <td className="text-right whitespace-nowrap">

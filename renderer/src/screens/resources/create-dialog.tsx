@@ -167,5 +167,7 @@ function Create({
 /** The open resource or its nearest ancestor that can contain such a resource. */
 function nearestFor(collection: TypeWord, location: TreePlace | undefined): TreeNode | undefined {
   if (!location) return undefined;
-  return [location.resource, ...location.path.toReversed()].find((node) => kindOfWord(collection).parents.includes(node.word));
+  return [location.resource, ...location.path.toReversed()].find((node) =>
+    kindOfWord(collection).parents.includes(node.word),
+  );
 }

@@ -16,8 +16,8 @@ const MAX_EDITED_CHARS = 1_000_000;
 export function JsonTab({ schema, errors, ...frame }: EditorProps) {
   const { record } = frame;
   const draft = useDraft(record, schema);
-  const { mine, unreadable, set, setUnreadable } = draft;
-  const [text, setText] = useState(() => unreadable ?? printed(mine));
+  const { mine: edited, unreadable, set, setUnreadable } = draft;
+  const [text, setText] = useState(() => unreadable ?? printed(edited));
   const [fault, setFault] = useState<string>();
   const linting = useQuery({ queryKey: ['lint'], queryFn: () => import('./json-lint.ts') }).data;
   const lint = useMemo(() => linting?.lintFor(schema, errors), [linting, schema, errors]);
@@ -26,9 +26,9 @@ export function JsonTab({ schema, errors, ...frame }: EditorProps) {
   // Changes from elsewhere: the form, a discarded draft, another user.
   useEffect(() => {
     if (unreadable !== undefined) return;
-    setText((before) => (isSame(jsonIn(before), mine) ? before : printed(mine)));
+    setText((before) => (isSame(jsonIn(before), edited) ? before : printed(edited)));
     setFault(undefined);
-  }, [mine, unreadable]);
+  }, [edited, unreadable]);
 
   const onText = (next: string) => {
     setText(next);

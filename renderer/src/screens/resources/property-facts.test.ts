@@ -70,7 +70,8 @@ it('omits values that the server filled in for the previous one', () => {
 
 it('offers the possible values of a property, as an id or as a link', () => {
   const to = namedBy(endpoint.properties?.implementation_id ?? {});
-  const targetCollections = (conditionValue?: string) => to && targetsOf(to, conditionValue).map(({ word }) => word);
+  const targetCollections = (conditionValue?: string) =>
+    to && targetsOf(to, conditionValue).map(({ word: collection }) => collection);
   expect(targetCollections('container')).toEqual(['containers']);
   expect(targetCollections()).toEqual(['lambdas', 'containers']);
   const user = { 'x-terrarium-reference': { word: 'users', right: 'view' } } as const;

@@ -48,7 +48,12 @@ export function useProviders(placeId: string | undefined, type: string): readonl
   const isKnown = placeId !== undefined;
   const { data } = useRead(keys.world, `/inspect/tree/${placeId}/providers`, { type }, { enabled: isKnown });
   return useMemo(
-    () => data?.rows.map((provider) => ({ id: provider.id, text: provider.name, note: provider.type.replace(/^.*Provider::/, '') })),
+    () =>
+      data?.rows.map((provider) => ({
+        id: provider.id,
+        text: provider.name,
+        note: provider.type.replace(/^.*Provider::/, ''),
+      })),
     [data],
   );
 }

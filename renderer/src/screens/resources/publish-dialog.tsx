@@ -26,7 +26,12 @@ export function PublishDialog({ direction, localItem, onClose }: PublishDialogPr
   const [password, setPassword] = useState('');
   const [agreed, setAgreed] = useState<ReadonlySet<string>>(new Set());
   const [isUnticked, setUnticked] = useState(false);
-  const request = { direction, metaUrl: metaUrl.trim(), path: path.trim(), credentials: { user: user.trim(), password } };
+  const request = {
+    direction,
+    metaUrl: metaUrl.trim(),
+    path: path.trim(),
+    credentials: { user: user.trim(), password },
+  };
   const at = `/inspect/publishing/${localItem.environmentId}` as const;
   const planning = useMutation({
     mutationFn: () => {
@@ -40,7 +45,8 @@ export function PublishDialog({ direction, localItem, onClose }: PublishDialogPr
   });
   const plan = planning.data;
   const publishing = useChange(
-    (_, recordingSend) => recordingSend('POST', `${at}/carry`, { ...request, seen: plan?.seen, overwrite: [...agreed] }),
+    (_, recordingSend) =>
+      recordingSend('POST', `${at}/carry`, { ...request, seen: plan?.seen, overwrite: [...agreed] }),
     {
       message: ({ done, failed }) =>
         failed ? undefined : `${done.length} ${direction === 'push' ? 'pushed' : 'pulled'}: ${done.join(', ')}.`,

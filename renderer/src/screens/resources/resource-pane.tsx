@@ -21,7 +21,8 @@ export function ResourcePane({ id }: { id: string }) {
   if (record.data) last.current = record.data;
 
   // The last data stays while the server is unreachable, so that a draft is not lost.
-  const error = locationQuery.data === undefined ? locationQuery.error : record.data === undefined ? record.error : undefined;
+  const error =
+    locationQuery.data === undefined ? locationQuery.error : record.data === undefined ? record.error : undefined;
   if (error) {
     return (
       <ErrorState

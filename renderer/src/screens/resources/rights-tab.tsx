@@ -23,9 +23,9 @@ interface Entitlement {
 
 /** The permissions for this resource and everything below (D-115): grants and revokes them. */
 export function RightsTab({ resource }: { resource: TreeNode }) {
-  const { word, id, fqon } = resource;
+  const { word: collection, id, fqon } = resource;
   const list = useWorld<Entitlement[]>(
-    word === 'orgs' ? `/${fqon}/entitlements` : `/${fqon}/${word}/${id}/entitlements`,
+    collection === 'orgs' ? `/${fqon}/entitlements` : `/${fqon}/${collection}/${id}/entitlements`,
     { expand: true },
   );
   const [{ right: filter = '' }, change] = useSearch();
@@ -60,7 +60,7 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
         >
           Grant
         </Button>
-        {hasRoles(word) && (
+        {hasRoles(collection) && (
           <Button
             icon={Users}
             needs="entitlement.update"

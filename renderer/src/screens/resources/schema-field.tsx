@@ -51,7 +51,7 @@ export const SchemaField = memo(function SchemaField(props: FieldProps) {
       <ResourcePicker
         label={label}
         isLabelHidden
-        collections={targetsOf(named, conditionValue).map(({ word }) => word)}
+        collections={targetsOf(named, conditionValue).map(({ word: collection }) => collection)}
         value={idOf(value)}
         onChange={(node) => onChange(node?.id)}
         isClearable={!isRequired}

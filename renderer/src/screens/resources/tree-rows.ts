@@ -72,8 +72,8 @@ export function rowsOf(
     const groups = isPlace ? GROUPED_TYPES.filter((collection) => (loaded.types[collection] ?? 0) > 0) : [];
     const siblings = loaded.total + groups.length;
     const { id: placeId, collections } = queryOfKey(key);
-    const isUnread = ({ id, parent, word }: TreeNode) =>
-      parent === placeId && collections.includes(word) && !loaded.rows.some((loadedRow) => loadedRow.id === id);
+    const isUnread = ({ id, parent, word: collection }: TreeNode) =>
+      parent === placeId && collections.includes(collection) && !loaded.rows.some((loadedRow) => loadedRow.id === id);
     const unread = way.filter(isUnread);
     // Before those that were read: reading on must not move it out of sight.
     for (const node of unread) add(node, level, { parentKey: key, position: loaded.total, siblings });

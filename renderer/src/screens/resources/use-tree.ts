@@ -57,7 +57,10 @@ export function useTree({ roots, scope, selectedId, filter }: TreeQueries) {
   );
   const isSearching = filter.trim() !== '';
   const answers = useQueries({
-    queries: requests.map(({ id, words, page }) => ({ ...childrenPage(id, words, page), retry: false })),
+    queries: requests.map(({ id, words: collections, page }) => ({
+      ...childrenPage(id, collections, page),
+      retry: false,
+    })),
     combine,
   });
   const loaded = useMemo(() => {

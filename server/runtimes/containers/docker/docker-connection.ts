@@ -104,7 +104,12 @@ export class DockerConnection {
   /** Asks the daemon what it is, and on which kernel it runs. */
   async identify(): Promise<{ isPodman: boolean; version: string }> {
     await this.ask((docker) => docker.ping()); // what hangs is found out sooner
-    const { Version: version, Components, KernelVersion: kernel, Platform } = await this.ask((client) => client.version());
+    const {
+      Version: version,
+      Components,
+      KernelVersion: kernel,
+      Platform,
+    } = await this.ask((client) => client.version());
     this.isOwnKernel = this.address.isOwnKernel && isThisKernel({ kernel, product: Platform?.Name });
     // Podman speaks Docker's language, and says so.
     return { version, isPodman: (Components ?? []).some(({ Name }) => Name.startsWith('Podman')) };

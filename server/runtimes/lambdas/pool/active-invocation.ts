@@ -218,15 +218,15 @@ export class ActiveInvocation implements Invocation {
 
   #addBody(
     { call, parts }: OpenOutbound,
-    { of, ...facts }: NonNullable<OutboundHead['body']>,
+    { of: side, ...facts }: NonNullable<OutboundHead['body']>,
     bytes: Uint8Array,
   ): void {
-    const before = parts[of].reduce((sum, { length }) => sum + length, 0);
+    const before = parts[side].reduce((sum, { length }) => sum + length, 0);
     const free = Math.min(MAX_CAPTURED_BYTES - before, KEPT_BODY_BYTES - this.#bodyBytes);
     const keptBytes = bytes.subarray(0, Math.max(0, free));
-    if (keptBytes.length > 0) parts[of].push(keptBytes);
+    if (keptBytes.length > 0) parts[side].push(keptBytes);
     this.#bodyBytes += keptBytes.length;
-    call[of] = { ...facts, bytes: keptBytes };
+    call[side] = { ...facts, bytes: keptBytes };
   }
 
   get hasOpenOutbound(): boolean {

@@ -31,28 +31,28 @@ function calls() {
 }
 
 it('a report of a subprocess that overtakes the beginning of a call belongs to it', () => {
-  const { reported, given: call, add, news } = calls();
-  news(1);
+  const { reported, given: call, add, news: reportOutbound } = calls();
+  reportOutbound(1);
   const first = add('first');
-  news(2);
+  reportOutbound(2);
   call.began(first, 0);
-  news(3);
+  reportOutbound(3);
   expect(reported).toEqual(['first called 2', 'first began', 'first called 3']);
 });
 
 it('news that the end of a call overtakes belongs to it still, though another lies ready', async () => {
-  const { reported, given: call, add, news } = calls();
+  const { reported, given: call, add, news: reportOutbound } = calls();
   const [first, second] = [add('first'), add('second')];
   call.began(first, 0);
   call.ended(outcomeOf(first));
-  news(1);
+  reportOutbound(1);
   await nextTurn();
   call.began(second, 0);
-  news(2);
+  reportOutbound(2);
   call.ended(outcomeOf(second));
-  news(3);
+  reportOutbound(3);
   await nextTurn();
-  news(4);
+  reportOutbound(4);
   const [ofFirst, ofSecond] = [reported.slice(0, 3), reported.slice(3)];
   expect(ofFirst).toEqual(['first began', 'first called 1', 'first ended']);
   expect(ofSecond).toEqual(['second began', 'second called 2', 'second called 3', 'second ended']);
