@@ -205,7 +205,7 @@ export function checkRunner(fetch?: Check['fetch']): Check {
   }
 }
 
-/** Whether Electron is installed, and how the window would open. */
+/** Reports if Electron is installed, and how the window would open. */
 function checkWindow(terminal: TerminalInfo, choice: WindowChoice): Check[] {
   const context = windowContext(terminal, choice);
   const { electron } = context;

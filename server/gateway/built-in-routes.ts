@@ -18,7 +18,7 @@ export interface BuiltInRoute {
   readonly methods: ReadonlySet<string>;
   readonly cors: CorsPolicy;
   answer(exchange: Exchange, target: RequestTarget): Promise<Answer>;
-  /** Whether the route answers a request with this body even if an endpoint has its path; undefined: never. */
+  /** Returns true if the route answers a request with this body even if an endpoint has its path; undefined: never. */
   takesPrecedence?(body: Uint8Array): boolean;
 }
 

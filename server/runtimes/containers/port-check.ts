@@ -8,7 +8,7 @@ const PROXY_PAUSE_MS = 50;
 
 type Attempt = 'open' | 'refused' | 'unreachable';
 
-/** Whether something in the instances of one record listens on a port. */
+/** Checks if something in the instances of one record listens on a port. */
 export class PortCheck {
   /** Once an instance was reached itself, its engine's proxy is not asked: that accepts connections for ports that no process listens on. */
   #isDirect = false;

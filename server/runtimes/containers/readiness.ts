@@ -38,7 +38,7 @@ interface ReadinessOptions {
   onFault(fault: unknown): void;
 }
 
-/** Whether the instances of one record can take requests: their ports are open, and their checks from outside pass. */
+/** Decides if the instances of one record can take requests: their ports are open, and their checks from outside pass. */
 export class Readiness {
   readonly #options: ReadinessOptions;
   #instances: readonly Instance[] = [];

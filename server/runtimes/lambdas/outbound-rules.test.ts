@@ -160,7 +160,7 @@ describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
   'a rule that answers a call by %s',
   (way, code) => {
     const run = async () => resultOf(await service.run(code, env({ UNDICI }), 'a'));
-    /** Whether calls are recorded before their results are: a worker thread that ends at once can be gone before its record is. */
+    /** True if calls are recorded before their results are: a worker thread that ends at once can be gone before its record is. */
     const isRecorded = way !== 'a worker thread';
 
     it('sends JSON, text or a file with a status and headers, and nothing reaches the host', async () => {

@@ -56,7 +56,7 @@ export interface ChildOptions extends ReadingOptions, Pick<JobsOptions, 'artifac
 export const jobsIn = (children: ReadonlyMap<string, ExpectedChild>): PlannedJob[] =>
   [...children.values()].flatMap((child) => (child && 'jobs' in child ? child.jobs : []));
 
-/** Whether a job starts a child pipeline instead of running a script. */
+/** Returns true if a job starts a child pipeline instead of running a script. */
 export const isTrigger = ({ definition }: PlannedJob) => definition.script === undefined;
 
 /** The child pipelines that the run of these jobs would have, by the name of their job, with those of their own jobs. */

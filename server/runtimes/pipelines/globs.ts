@@ -1,7 +1,7 @@
 import { patternOf } from './pattern.ts';
 
 /**
- * Whether a rule's pattern means a file, as the server tells it (Ruby's `fnmatch`): two stars stand for folders alone before a slash,
+ * Returns true if a rule's pattern matches a file, in the way of the server (Ruby's `fnmatch`): two stars stand for folders alone before a slash,
  * and are one star elsewhere.
  */
 export function ruleMatch(pattern: string): (path: string) => boolean {

@@ -73,7 +73,7 @@ function hasChanged(
   return paths.some((pattern) => changed.some(ruleMatch(expandText(pattern, variables))));
 }
 
-/** Whether a job joins the pipeline, and how, as the server decides it. */
+/** Decides if a job joins the pipeline, and how, as the server decides it. */
 export function partOf(
   job: JobDefinition,
   variables: Readonly<Record<string, string>>,

@@ -47,7 +47,7 @@ interface PreparedCommit {
 
 const KEEP_ALL: Retention = { maxCommits: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
 
-/** Whether the last write reached the disk; `message` says what failed and what to do (D-015). */
+/** The state of the last write to the disk; `message` says what failed and what to do (D-015). */
 export type StoreHealth = { isHealthy: true } | { isHealthy: false; message: string };
 
 /** Creates the first one, too. Throws StoreError if the data folder is damaged, in use, or unusable, and changes nothing then. */

@@ -201,7 +201,7 @@ function UnusedMembers({ members }: { members: readonly UnreadMember[] }) {
   );
 }
 
-/** Whether the table was kept to, and what to do about it. */
+/** Shows if the fields of the table were sent, with the next step if not. */
 function Summary({ rows, sender }: { rows: readonly MappingRow[]; sender: Lead['sender'] }) {
   const wrong = rows.filter(({ verdict }) => verdict === 'wrong');
   const correct = rows.filter(({ verdict }) => verdict === 'ok').length;
