@@ -5,7 +5,6 @@ import { type Page, readPage, root, userPages } from './read-docs.ts';
 
 const pages = userPages();
 const linked = [...pages, ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(exists).map(readPage)];
-/** True if a file of the repository exists. */
 
 function exists(path: string): boolean {
   return existsSync(join(root, path));
