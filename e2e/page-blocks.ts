@@ -13,7 +13,7 @@ export function expectedOutput(blocks: readonly CodeBlock[], index: number): str
   return next && ['text', 'json'].includes(next.language) && !next.info ? next.text : '';
 }
 
-/** Returns true if the output matches the pattern, in which `...` stands for any text. */
+/** Returns true if the output matches the pattern, in which `...` matches any text. */
 export function fits(output: string, expected: string): boolean {
   const tidy = (text: string) => text.replace(/[ \t]+$/gm, '').trim();
   const pattern = tidy(expected)

@@ -47,7 +47,7 @@ export interface RootCredentials {
   apiKey: string;
   /** Absent when it was configured. */
   apiSecret?: string;
-  /** The file that holds a generated pair, readable only by its owner. */
+  /** The file that contains a generated pair, readable only by its owner. */
   apiSecretFile?: string;
   /** Was the pair made by the emulator (as opposed to configured)? */
   generated: boolean;

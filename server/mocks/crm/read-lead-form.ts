@@ -37,7 +37,10 @@ function checkContentType(contentType: string, encoding: string | null): void {
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length);
   for (const name of [charset, encoding]) {
     if (name && !/^"?utf-?8"?$/i.test(name)) {
-      throw new PlatformError('unsupported_media_type', `the encoding '${name}' is not supported. Send the form as UTF-8.`);
+      throw new PlatformError(
+        'unsupported_media_type',
+        `the encoding '${name}' is not supported. Send the form as UTF-8.`,
+      );
     }
   }
 }
@@ -50,8 +53,12 @@ function decode(read: () => string): string {
   try {
     return read();
   } catch (cause) {
-    throw new PlatformError('invalid_body', 'the form is malformed: fields must be percent-encoded UTF-8 (% itself is %25)', {
-      cause,
-    });
+    throw new PlatformError(
+      'invalid_body',
+      'the form is malformed: fields must be percent-encoded UTF-8 (% itself is %25)',
+      {
+        cause,
+      },
+    );
   }
 }

@@ -15,7 +15,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const TAG = /^\w[\w.-]{0,127}$/;
 const UUID = String.raw`[\da-f]{8}-[\da-f-]{27}`;
 
-/** The manifest that a tag or a digest of a repository stands for. */
+/** The manifest that a tag or a digest of a repository means. */
 const reference = z.object({ digest: z.string().regex(DIGEST), type: z.string() });
 
 /** A refusal in the format of the distribution specification. */
