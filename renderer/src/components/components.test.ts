@@ -68,9 +68,9 @@ describe('columns', () => {
   it('go where there is too little space, the least needed first, and never those that identify a row', () => {
     const columns = [
       { id: 'status', width: 100 },
-      { id: 'lambda', width: { share: 1, minWidth: 110 }, gives: 1 },
-      { id: 'http', width: 50, gives: 3 },
-      { id: 'result', width: { share: 2 }, gives: 2 },
+      { id: 'lambda', width: { share: 1, minWidth: 110 }, hideOrder: 1 },
+      { id: 'http', width: 50, hideOrder: 3 },
+      { id: 'result', width: { share: 2 }, hideOrder: 2 },
     ];
     const shownAt = (px: number) => fittingColumns(columns, px).map(({ id }) => id);
     expect(shownAt(380)).toEqual(['status', 'lambda', 'http', 'result']);
