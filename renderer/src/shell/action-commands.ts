@@ -22,7 +22,7 @@ export function useActionCommands(): void {
   const lambdas = useMemo(
     () =>
       (data?.rows ?? []).flatMap(({ id, name, fqon }): Command[] => {
-        const command = { group: 'Lambdas', words: fqon };
+        const command = { group: 'Lambdas', synonyms: fqon };
         const open = (search: Record<string, string>) => () => go({ screen: 'lambdas', id, search });
         return [
           { ...command, id: `open ${id}`, text: `Open ${name}`, icon: SquareFunction, run: open({}) },

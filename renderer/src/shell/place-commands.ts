@@ -113,7 +113,7 @@ export function usePlaceCommands(): void {
     ...typeWords.map((collection) => ({
       id: `new ${collection}`,
       text: `New ${kindOfWord(collection).title}`,
-      words: `create add ${collection}`,
+      synonyms: `create add ${collection}`,
       icon: Plus,
       group: 'Create',
       run: () => go({ screen: 'resources', id, search: { new: collection } }),

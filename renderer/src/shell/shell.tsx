@@ -63,7 +63,7 @@ export function Shell({ current }: { current: ScreenName }) {
     ...addresses.map(({ name, url }) => ({
       id: `copy ${name}`,
       text: `Copy the address of ${name}`,
-      words: url,
+      synonyms: url,
       icon: Copy,
       group: 'Window',
       run: () => void copyText(url, `address of ${name}`),
