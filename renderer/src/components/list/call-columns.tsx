@@ -3,13 +3,13 @@ import type { GridColumn } from '../data-grid.tsx';
 import { Badge } from '../state.tsx';
 
 /** The method of a call over HTTP. */
-export function methodColumn<Row extends { method: string }>(more: { hidePriority: number }): GridColumn<Row> {
+export function methodColumn<Row extends { method: string }>(more: { hideOrder: number }): GridColumn<Row> {
   const cell = ({ method }: Row) => <Badge>{method}</Badge>;
   return { id: 'method', ...more, sortBy: ({ method }) => method, header: 'Method', width: 76, cell };
 }
 
 /** Returns the column with the duration of a call. */
-export function tookColumn<Row extends { durationMs: number }>(more: { hidePriority: number }): GridColumn<Row> {
+export function tookColumn<Row extends { durationMs: number }>(more: { hideOrder: number }): GridColumn<Row> {
   const cell = ({ durationMs }: Row) => <Duration ms={durationMs} />;
   return { id: 'took', ...more, sortBy: ({ durationMs }) => durationMs, header: 'Took', width: 84, align: 'end', cell };
 }

@@ -4,12 +4,12 @@ import type { GridColumn } from '../data-grid.tsx';
 /** When something happened, by the clock: a list of what happened is sorted by this column unless another is chosen. */
 export function timeColumn<Row>(
   atOf: (row: Row) => string,
-  { hidePriority }: { hidePriority?: number } = {},
+  { hideOrder }: { hideOrder?: number } = {},
 ): GridColumn<Row> {
   return {
     id: 'time',
     sortBy: atOf,
-    ...(hidePriority !== undefined && { hideOrder: hidePriority }),
+    ...(hideOrder !== undefined && { hideOrder: hideOrder }),
     header: 'Time',
     // To the millisecond, and the margin of a first column.
     width: 116,

@@ -16,8 +16,8 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     width: 128,
     cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
   },
-  timeColumn((row) => row.at, { hidePriority: 3 }),
-  methodColumn({ hidePriority: 2 }),
+  timeColumn((row) => row.at, { hideOrder: 3 }),
+  methodColumn({ hideOrder: 2 }),
   {
     id: 'target',
     header: 'Target',
@@ -25,7 +25,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     isMono: true,
     text: ({ target }) => target,
   },
-  tookColumn({ hidePriority: 4 }),
+  tookColumn({ hideOrder: 4 }),
   {
     id: 'behind',
     sortBy: (row) => row.upstreamMs,

@@ -86,21 +86,19 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
       isMono: true,
       cell: ({ excerpt, outcome }) => <span className={outcome?.ok === false ? 'text-error' : ''}>{excerpt}</span>,
     },
-    executionColumn({ hidePriority: 6 }),
+    executionColumn({ hideOrder: 6 }),
   ];
 }
 
 /** The lambda that it is of. */
-export function lambdaColumn<Row extends { lambdaName: string }>(
-  more: { hidePriority?: number } = {},
-): GridColumn<Row> {
+export function lambdaColumn<Row extends { lambdaName: string }>(more: { hideOrder?: number } = {}): GridColumn<Row> {
   const width = { share: 1, minWidth: 110 };
   return { id: 'lambda', ...more, header: 'Lambda', width, text: ({ lambdaName }) => lambdaName };
 }
 
 /** The invocation that it is, or is part of. */
 export function executionColumn<Row extends { executionId?: string | undefined }>(more: {
-  hidePriority: number;
+  hideOrder: number;
 }): GridColumn<Row> {
   const cell = ({ executionId = '' }: Row) => <span className="text-faint">{executionId.slice(0, 8)}</span>;
   return { id: 'id', ...more, header: 'Execution', width: 84, isMono: true, cell };

@@ -37,7 +37,7 @@ const COLUMNS: readonly GridColumn<RecordedLine>[] = [
     width: 84,
     cell: (line) => <State is={isError(line) ? 'error' : 'idle'}>{line.stream}</State>,
   },
-  lambdaColumn({ hidePriority: 1 }),
+  lambdaColumn({ hideOrder: 1 }),
   {
     id: 'text',
     sortBy: ({ text }) => text,
@@ -46,7 +46,7 @@ const COLUMNS: readonly GridColumn<RecordedLine>[] = [
     isMono: true,
     cell: (line) => <span className={isError(line) ? 'text-error' : ''}>{line.text}</span>,
   },
-  executionColumn({ hidePriority: 3 }),
+  executionColumn({ hideOrder: 3 }),
 ];
 
 /** The output of all lambdas, newest first, and the invocation behind one of the lines. */

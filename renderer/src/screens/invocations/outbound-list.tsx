@@ -38,8 +38,8 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     cell: (call) => <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no response'}</State>,
   },
   timeColumn(({ startedAt }) => startedAt),
-  lambdaColumn({ hidePriority: 1 }),
-  methodColumn({ hidePriority: 3 }),
+  lambdaColumn({ hideOrder: 1 }),
+  methodColumn({ hideOrder: 3 }),
   {
     id: 'url',
     header: 'Address',
@@ -47,7 +47,7 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     isMono: true,
     text: ({ url }) => url,
   },
-  tookColumn({ hidePriority: 4 }),
+  tookColumn({ hideOrder: 4 }),
   {
     id: 'by',
     sortBy: ({ caughtBy }) => caughtBy,

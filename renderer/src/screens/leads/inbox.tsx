@@ -50,7 +50,7 @@ export function fitting(leads: readonly Lead[] | undefined, q: string): readonly
   return (query.ok && q !== '' ? leads?.filter(query.matches) : leads) ?? NONE;
 }
 
-const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt, { hidePriority: 1 });
+const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt, { hideOrder: 1 });
 const NAME: GridColumn<Lead> = {
   id: 'name',
   sortBy: nameOf,
