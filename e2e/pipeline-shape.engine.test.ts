@@ -107,7 +107,7 @@ let harness: PipelineBench;
 let short: string;
 
 const docker = async (...args: string[]) => (await promisify(execFile)('docker', args)).stdout.trim();
-/** @param run the name of its folder; other tests run pipelines in the same engine */
+/** Lists the containers and networks of a run: other tests run pipelines in the same engine. */
 const leftInEngine = async (mark: string) => {
   const filter = ['--quiet', '--filter', `label=terrarium.world=${mark}`];
   return [await docker('ps', '--all', ...filter), await docker('network', 'ls', ...filter)].join('');

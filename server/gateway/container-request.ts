@@ -25,7 +25,7 @@ export interface ContainerRequest {
   response: ServerResponse;
   /** The body, if the gateway has read it to choose the route. */
   body?: Uint8Array;
-  /** Headers that the gateway adds to those of the container (`own`); called when the response starts. */
+  /** Headers that the gateway adds to those of the container (`ownHeaders`); called when the response starts. */
   controlHeaders(ownHeaders: readonly string[]): string[];
   recorder: {
     sentChunk(chunk: Uint8Array): void;

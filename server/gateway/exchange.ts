@@ -136,7 +136,7 @@ export class Exchange {
     return this.#upstreamFromMs === undefined ? 0 : (this.#upstreamUntilMs ?? performance.now()) - this.#upstreamFromMs;
   }
 
-  /** The headers that the gateway adds to any response (D-156..D-158, D-199); the CORS headers in `own` take precedence. */
+  /** The headers that the gateway adds to any response (D-156..D-158, D-199); the CORS headers in `ownHeaders` take precedence. */
   controlHeaders(version: string, ownHeaders: readonly string[]): string[] {
     const upstreamMs = this.#upstreamMs();
     const proxyMs = performance.now() - this.#startedMs - upstreamMs;

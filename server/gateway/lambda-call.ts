@@ -50,7 +50,7 @@ function acceptOr(fallback: string, accept: string | undefined): string {
   return accept && accept.length <= MAX_ACCEPT_CHARACTERS && isHeaderValue(accept) ? accept : fallback;
 }
 
-/** D-137, D-139, and D-140 for an http-aware endpoint. Never throws; `say` adds a line to the lambda's log. */
+/** D-137, D-139, and D-140 for an http-aware endpoint. Never throws; `log` adds a line to the lambda's log. */
 export function lambdaAnswer(invocation: Invocation, isHttpAware: boolean, log?: (text: string) => void): Answer {
   const { outcome, executionId } = invocation;
   if (!outcome.ok) return failureAnswer(outcome, executionId);

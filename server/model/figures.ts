@@ -62,7 +62,7 @@ export class FigureRows {
     ) as [Float64Array<ArrayBuffer>, Float64Array<ArrayBuffer>, Float64Array<ArrayBuffer>, Float64Array<ArrayBuffer>]; // as many as before
   }
 
-  /** @param range of the query; infinite where it has no limit */
+  /** Returns the figures of a range of time; a limit is infinite if the query has none. */
   view({ fromMs, toMs }: { fromMs: number; toMs: number }, nowMs: number, maxBuckets: number): Figures {
     const beganMs = this.#beganMs.subarray(0, this.#count);
     const endMs = Number.isFinite(toMs) ? toMs : beganMs.reduce((most, atMs) => Math.max(most, atMs), nowMs);

@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein';
 const LARGEST_SHARE = 0.4;
 const MOST_NAMED = 3;
 
-/** The name from `known` that was probably meant by `written`: the same in another letter case, or with a small edit distance. */
+/** Returns the candidate that `written` probably means: the same in another letter case, or with a small edit distance. */
 export function nearestOf(written: string, candidates: readonly string[]): string | undefined {
   return nearestNames(written, candidates)[0];
 }

@@ -235,7 +235,7 @@ export class TestGateway {
     return this.put(record('Resource::ApiEndpoint', 'endpoint', api.id, { ...implementation, ...properties }));
   }
 
-  /** A caller with `word` as the Authorization header. */
+  /** A caller with `token` as the Authorization header. */
   caller(token: string, caller: Partial<Caller> = {}): Caller {
     const testCaller = {
       userId: randomUUID(),

@@ -5,7 +5,7 @@ import { announce } from './toasts.tsx';
 
 const CONFIRMED_MS = 1500;
 
-/** A button that copies a text, and says so. `what` names it: `Copy address`. */
+/** A button that copies a text and confirms it. `subject` is part of its label: `Copy address`. */
 export function Copy({ text, subject, className = '' }: { text: string; subject: string; className?: string }) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {

@@ -11,7 +11,8 @@ import { answeredSchema, jsonSchemaOf, listOf, ref } from './json-schema.ts';
  * The records and properties of each type, separately for responses and requests (D-022, D-028..D-030).
  *
  * @param typePrefix first segment of type names (D-080)
- * @param common the schemas of records of any type: `Resource` and `ResourceRequest`
+ * @param answered the schema of records of any type in responses
+ * @param requested the schema of records of any type in requests
  */
 export function typeSchemas(
   typePrefix: string,

@@ -33,7 +33,7 @@ export interface RouteGuard<Given extends object = object> {
   requirePath?(path: Path): void;
   /** Parameters that every route accepts besides its declared ones. */
   query?: Readonly<Record<string, Parameter>>;
-  /** Additional input of handlers. @param asked.common the parsed parameters that every route accepts */
+  /** Additional input of handlers. @param input.common the parsed parameters that every route accepts */
   extendInput?(input: { caller: Caller; common: Readonly<Record<string, unknown>>; req: Request }): Given;
 }
 

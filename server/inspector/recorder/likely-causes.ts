@@ -66,10 +66,10 @@ async function findLikelyCauses(history: WorldHistory, view: WorldView, query: C
 /** Size of the cache: more than the number of reported lambdas. */
 const MAX_KNOWN = 100;
 
-/** Finds the likely causes of each run of failures once: they are asked for at each news, and the journal is on disk. */
+/** Finds the likely causes of each run of failures once: they are read at each update, and the journal is on disk. */
 export function likelyCausesFinder(history: WorldHistory, view: WorldView) {
   const causesByQuery = new Map<string, Promise<LikelyCauses>>();
-  /** @param asked.newestSeq number of the newest commit: another world may have other causes */
+  /** @param query.newestSeq number of the newest commit: another world may have other causes */
   return (query: CauseQuery & { newestSeq: number }): Promise<LikelyCauses> => {
     const key = JSON.stringify(query);
     const before = causesByQuery.get(key);

@@ -81,7 +81,7 @@ export const isSeenBy =
   (item: RecordedExchange): boolean =>
     item.endpointId === undefined && item.userId === caller.userId ? true : sees(item.endpointId);
 
-/** Returns what one caller may see, with secrets hidden, of the resources in `scope`, or of `only` one of them. */
+/** Returns what one caller may see, with secrets hidden, of the resources in `scope`, or only of the one with `onlyId`. */
 export function readingFor(
   { secrets }: Pick<RecordedData, 'secrets'>,
   guard: RouteGuard,

@@ -178,7 +178,7 @@ export class ScmRepositories {
   /**
    * Creates a commit and moves the branch from `before` to it; resolves to its id. Throws 400.
    *
-   * @param parent undefined for the first commit of a repository
+   * @param commit.parent undefined for the first commit of a repository
    */
   async write(
     project: ScmProject,

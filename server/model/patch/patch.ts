@@ -96,9 +96,9 @@ function valueAt(document: Json, segments: readonly string[]): { value: Json } |
 }
 
 /**
- * Applies operations in order, all or none, to the editable members of a record in written form (D-090..D-095). What a client is `shown`
- * tells harmless writes of read-only members (D-093). Returns a new document, which shares unchanged parts. Throws 422 naming the operation
- * (D-092), and 413 when the document would exceed the size limit of a body.
+ * Applies operations in order, all or none, to the editable members of a record in written form (D-090..D-095). The `view` that the client
+ * has read distinguishes harmless writes of read-only members (D-093). Returns a new document, which shares unchanged parts. Throws 422 naming
+ * the operation (D-092), and 413 when the document would exceed the size limit of a body.
  */
 export function applyPatch(
   written: JsonObject & { properties: JsonObject },

@@ -58,7 +58,7 @@ function shortValue(operation: Operation | undefined): string | undefined {
 
 /**
  * Describes the changes that a commit made to a resource.
- * @param only of its properties this one alone counts
+ * @param onlyProperty leaves out the changes of all other properties
  */
 export function changeSummary({ ops, inverse }: Commit, id: Uuid, onlyProperty?: string): string[] {
   const changes = ops.flatMap((operation) => {

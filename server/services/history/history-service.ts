@@ -115,9 +115,8 @@ function inTheWay(operation: string, details: ErrorDetail[]): PlatformError {
 }
 
 /**
- * Returns how two worlds differ, in an order in which the operations can be applied. Paths are looked up in
- * `pathWorlds`.
- * @param whole where paths are looked up
+ * Returns how two worlds differ, in an order in which the operations can be applied.
+ * @param pathWorlds the worlds in which paths are looked up
  */
 export function differenceBetween(
   from: Pick<PastWorld, 'resources'>,

@@ -26,7 +26,7 @@ const RUNNING_TIMEOUT_MS = 10 * 60_000;
 
 /** Runs containers, as far as a move depends on it. */
 export interface WorkloadController {
-  /** Rejects with the 503 of D-183 when the engine of this provider does not answer now; `what` needs it. */
+  /** Rejects with the 503 of D-183 if the engine of this provider does not respond now; `operation` is the action that needs it. */
   requireEngine(providerId: Uuid, operation: string): Promise<void>;
   /** Resolves when a container runs as its record asks; rejects with the reason why it never will, or not in time. */
   whenRunning(containerId: Uuid, timeoutMs: number): Promise<void>;

@@ -50,7 +50,7 @@ export class SeedScope {
   /**
    * Resolves a reference of a node: an id to itself; a path such as `/demo/website/development/contact-form` down from
    * the root organization; a name to the nearest resource of that name, below the node itself or one of its ancestors.
-   * @param words types that may be meant
+   * @param collections the possible types
    * @throws Error with the reason when it leads to nothing, or to more than one
    */
   resolve(text: string, collections: readonly TypeWord[], from: SeedNode): Found {

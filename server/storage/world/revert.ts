@@ -16,7 +16,7 @@ export interface RevertPlan {
   conflicts: ErrorDetail[];
 }
 
-/** Plans to undo an older commit: what it changed must be unchanged since it `left` it. An array counts as one value. */
+/** Plans to undo an older commit: its changes must still be as in `resourcesAfter`, the world right after it. An array counts as one value. */
 export function planRevert(
   commit: Pick<Commit, 'inverse'>,
   resourcesAfter: ReadonlyMap<Uuid, StoredResource>,

@@ -37,7 +37,7 @@ export function kindOf(fileName: string): ImportKind | undefined {
 
 /**
  * Imports a file, or only returns the changes that it would make. Throws FailureError.
- * @param asked.prune for a seed: deletes resources that it does not contain
+ * @param importOptions.prune for a seed: deletes resources that it does not contain
  */
 export async function importFile(
   file: File,

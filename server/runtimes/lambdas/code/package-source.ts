@@ -30,7 +30,7 @@ const ASK_LIMIT_MS = 5_000;
 
 const ZIP_START = 'PK\u0003\u0004';
 
-/** Writes what a URL leads to into a file; undefined if it is unchanged since `known`. Throws an error that names the reason. */
+/** Downloads a package into a file; returns undefined if it is unchanged since `validatorsBefore`. Throws an error that names the reason. */
 export async function fetchPackage(
   url: URL,
   file: string,
