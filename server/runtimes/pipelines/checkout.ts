@@ -149,7 +149,7 @@ async function takeWorkingTree(source: string, to: string, signal: AbortSignal):
       await cp(from, join(to, path), {
         recursive: true,
         verbatimSymlinks: true,
-        filter: (path) => !path.endsWith('/.git'),
+        filter: (file) => !file.endsWith('/.git'),
       });
   }
   await git(to, ['add', '--all', '--force'], { signal });

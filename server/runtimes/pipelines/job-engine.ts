@@ -16,6 +16,7 @@ import { type CredentialsOptions, pullImage, registryCredentials } from '../cont
 import { marksOf, type WorldMark } from '../containers/docker/labels.ts';
 import { clearWorld, sweepWorlds } from '../containers/docker/leftovers.ts';
 import { OutputFrames } from '../containers/docker/output.ts';
+import { EngineUnreachable } from '../containers/engine.ts';
 import { type JobToRun, readLines } from './job-runner.ts';
 import { type JobNetwork, LOOPBACK_FROM_MACHINE } from './platform-route.ts';
 
@@ -72,15 +73,12 @@ export class JobEngine {
     try {
       const credentials = { env: { ...env }, homeDir: env.HOME ?? homeFolder() };
       const { DockerConnection } = await import('../containers/docker/docker-connection.ts');
-      const connection = new DockerConnection(dockerAddress(undefined, credentials));
+      const connection = new DockerConnection(dockerAddress(undefined, credentials), 'DOCKER_HOST');
       const { isPodman } = await connection.identify();
       await sweepWorlds(connection).catch(() => undefined); // the next run tries again
       return new JobEngine(connection, { worldId, owner: await ownerHere(undefined) }, credentials, isPodman);
     } catch (failure) {
-      // A pipeline reads the address from the environment only.
-      return {
-        absence: reasonOf(failure).replace(/containers\.engine(?: or the provider's config\.url)?/, 'DOCKER_HOST'),
-      };
+      return { absence: reasonOf(failure) };
     }
   }
 
@@ -144,7 +142,7 @@ export class JobEngine {
     };
     try {
       signal.throwIfAborted();
-      await this.connection.ask(() => handle.start());
+      await this.connection.ask(() => handle.start()).catch(rejectLostEngine);
       signal.addEventListener('abort', stop, { once: true });
       if (signal.aborted) stop();
       await ended;
@@ -156,10 +154,7 @@ export class JobEngine {
     const result = await Promise.race([
       this.connection.ask(() => handle.wait()),
       pause(RESPONSE_LIMIT_MS, undefined, { ref: false }),
-    ]).catch((cause) => {
-      const text = 'the container engine stopped while the job was running. Start the engine, and run the job again.';
-      throw new Error(text, { cause });
-    });
+    ]).catch(rejectLostEngine);
     if (result) return Number(result.StatusCode);
     throw new Error('the connection to the container engine was lost while the job was running. Run the job again.');
   }
@@ -222,6 +217,13 @@ export class JobEngine {
     await clearWorld(this.connection, this.world.worldId, options).catch(() => undefined);
     this.connection.close();
   }
+}
+
+/** Throws the failure of a request, with the next step if the engine is lost: by then the container may have started. */
+function rejectLostEngine(failure: unknown): never {
+  if (!(failure instanceof EngineUnreachable)) throw failure;
+  const text = 'the container engine stopped while the job was running. Start the engine, and run the job again.';
+  throw new Error(text, { cause: failure });
 }
 
 async function succeeded(program: ReturnType<typeof startProgram>): Promise<void> {

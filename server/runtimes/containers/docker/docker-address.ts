@@ -153,7 +153,7 @@ function contextAddress(options: AddressOptions): DockerAddress | undefined {
   try {
     host = contextFile.parse(JSON.parse(readFileSync(file, 'utf8'))).Endpoints.docker.Host;
   } catch (cause) {
-    const advice = 'list the contexts with `docker context ls`, or set containers.engine';
+    const advice = 'list the contexts with `docker context ls`, or set DOCKER_HOST';
     throw new EngineUnreachable(`the docker context '${name}' cannot be read (${file}): ${advice}`, { cause });
   }
   const tlsFolder = join(folder, 'contexts', 'tls', id, 'docker');

@@ -87,9 +87,12 @@ export class DockerConnection {
   readonly docker: Docker;
   readonly #agent: Agent | TlsAgent;
   readonly #giveUpCalls: () => void;
+  readonly #addressSetting: string;
 
-  constructor(address: DockerAddress) {
+  /** @param addressSetting the setting that changes the address, for messages */
+  constructor(address: DockerAddress, addressSetting = "containers.engine or the provider's config.url") {
     this.address = address;
+    this.#addressSetting = addressSetting;
     this.isOwnKernel = address.isOwnKernel;
     const { transport } = address;
     const tls = transport.kind === 'tcp' ? transport.tls : undefined;
@@ -164,7 +167,7 @@ export class DockerConnection {
       return new EngineRefusal(kindOf(statusCode, reason), reason, { cause: failure });
     }
     const why = closedSocketReason(this.address, code) ?? REASONS[String(code)] ?? String(message ?? failure);
-    const text = `no container engine responds at ${this.address.url} (${why}). Start Docker or Podman, or set containers.engine or the provider's config.url to its address.`;
+    const text = `no container engine responds at ${this.address.url} (${why}). Start Docker or Podman, or set ${this.#addressSetting} to its address.`;
     return new EngineUnreachable(text, { cause: failure });
   }
 

@@ -158,7 +158,7 @@ export class SwarmEngine extends DockerEngine {
           const recordId = services.find(({ ID }) => ID === ServiceID)?.Spec.Labels[LABEL.record];
           const action = Status.Err ? `${Status.State} (${Status.Err})` : Status.State;
           const atMs = Date.parse(Status.Timestamp);
-          if (recordId !== undefined) onEvent({ kind: 'instance', recordId, instanceId: id, action: action, atMs });
+          if (recordId !== undefined) onEvent({ kind: 'instance', recordId, instanceId: id, action, atMs });
         }
         for (const id of states.keys()) if (!tasks.some(({ ID }) => ID === id)) states.delete(id);
         await pause(POLL_INTERVAL_MS, undefined, { ref: false });
