@@ -3,11 +3,14 @@ import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/e
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { missingForSwarmNode, SwarmNode } from '../server/testing/swarm-node.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
 const SERVE_VERSION = 'echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
+const SERVE_HOST_NAME = 'hostname > /www/index.html; exec httpd -f -p 8080 -h /www';
+const LOCAL_IMAGE = 'terrarium-test/on-one-node:1';
 
 describe('a provider of type CaaS::Swarm (D-082)', () => {
   let docker: Awaited<ReturnType<typeof requireEngine>>;
@@ -132,5 +135,189 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     const services = () => docker.listServices({ filters: { label: [`terrarium.record=${container.id}`] } });
     await expect.poll(services, POLL).toEqual([]);
     await proxy.remove();
+  });
+});
+
+const missing = await missingForSwarmNode();
+if (missing !== undefined) console.warn(`skipped: ${missing}`);
+
+describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
+  let docker: Awaited<ReturnType<typeof requireEngine>>;
+  let image: string;
+  let node: SwarmNode;
+  let platform: Platform;
+  let root: ApiClient;
+  let make: ResourceFactory;
+  let tenant: Tenant;
+  let provider: Body;
+  let managerName: string;
+
+  beforeAll(async () => {
+    docker = await requireEngine();
+    image = await testImage();
+    managerName = (await docker.info()).Name;
+    node = await SwarmNode.start(docker);
+    await testImage(undefined, node.docker);
+    platform = await startPlatform({ containers: { engine: 'auto' } });
+    root = platform.root;
+    make = resourceFactoryFor(root);
+    tenant = await createTenant(root, 'acme');
+    provider = await make.provider(tenant, 'CaaS::Swarm');
+  }, LIMIT_MS);
+  afterAll(async () => {
+    await platform?.stop();
+    await node?.stop();
+    await docker
+      ?.getImage(LOCAL_IMAGE)
+      .remove()
+      .catch(() => undefined);
+  }, LIMIT_MS);
+
+  const create = (properties: object) =>
+    make.container(tenant, { provider: { id: provider.id }, image, memory: 32, num_instances: 1, ...properties });
+  const read = async ({ id }: Body): Promise<Body> => (await root.get(`/root/containers/${id}`)).body.properties;
+  const remove = ({ id }: Body) => root.delete(`/root/containers/${id}`);
+  const reason = async (container: Body): Promise<string> => (await read(container)).status_detail?.reason ?? '';
+
+  async function untilRunning(container: Body): Promise<void> {
+    const state = async () => [(await read(container)).status, await reason(container)];
+    await expect.poll(state, POLL).toEqual(['RUNNING', '']);
+  }
+
+  async function serve(properties: object): Promise<{ container: Body; url: string }> {
+    const port = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
+    const container = await create({ cmd: SERVE_HOST_NAME, port_mappings: [port], ...properties });
+    const api = await make.api(tenant);
+    const implementation = { implementation_type: 'container', implementation_id: container.id };
+    const endpoint = await root.create(`/root/apis/${api.id}/apiendpoints`, {
+      name: 'app',
+      properties: { resource: '/app', container_port_name: 'web', ...implementation },
+    });
+    return { container, url: `${endpoint.properties.public_url}/` };
+  }
+
+  /** Returns the bodies of successful responses, and `status body` of the others. */
+  async function request(url: string, count: number): Promise<{ bodies: Set<string>; failures: string[] }> {
+    const bodies = new Set<string>();
+    const failures: string[] = [];
+    for (let i = 0; i < count; i++) {
+      const response = await fetch(url);
+      const body = (await response.text()).trim();
+      if (response.status === 200) bodies.add(body);
+      else failures.push(`${response.status} ${body}`);
+    }
+    return { bodies, failures };
+  }
+
+  it('sends requests to the instances of both nodes', { timeout: LIMIT_MS }, async () => {
+    const { container, url } = await serve({ num_instances: 4 });
+    await untilRunning(container);
+    expect(new Set((await read(container)).instances.map(({ host }: Body) => host))).toEqual(
+      new Set(['127.0.0.1', node.address]),
+    );
+    const { bodies, failures } = await request(url, 24);
+    expect(failures).toEqual([]);
+    expect(bodies.size).toBe(4);
+    await remove(container);
+  });
+
+  it('serves without failures after a drained node has given its tasks to the other one', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const { container, url } = await serve({ num_instances: 2 });
+    await untilRunning(container);
+    await node.setAvailability(managerName, 'drain');
+    try {
+      const hosts = async () => {
+        const { status, instances } = await read(container);
+        return [status, ...instances.map(({ host }: Body) => host)];
+      };
+      await expect.poll(hosts, POLL).toEqual(['RUNNING', node.address, node.address]);
+      expect((await request(url, 30)).failures).toEqual([]);
+      const [instance] = (await read(container)).instances;
+      const path = `/../inspect/containers/${container.id}/exec`;
+      const refused = await root.send('POST', path, { body: { command: ['true'], instance: instance.id } });
+      expect(JSON.stringify(refused.body)).toContain(`runs on node '${node.hostName}' (${node.address})`);
+      expect(JSON.stringify(refused.body)).toContain('docker exec -it');
+    } finally {
+      await node.setAvailability(managerName, 'active');
+    }
+    await remove(container);
+  });
+
+  it('counts an instance whose health command passes as healthy, and serves', { timeout: LIMIT_MS }, async () => {
+    const check = {
+      protocol: 'COMMAND',
+      command: 'true',
+      interval_seconds: 1,
+      timeout_seconds: 5,
+      max_consecutive_failures: 3,
+    };
+    const { container, url } = await serve({ health_checks: [check] });
+    await expect.poll(async () => (await read(container)).status, POLL).toBe('HEALTHY');
+    expect((await request(url, 5)).failures).toEqual([]);
+    await remove(container);
+  });
+
+  it('keeps the old instances in use during an update and when the new definition ends at once', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const { container, url } = await serve({ num_instances: 2 });
+    await expect.poll(async () => (await request(url, 1)).failures, POLL).toEqual([]);
+    await untilRunning(container);
+    const patch = (path: string, value: unknown) =>
+      root.patch(`/root/containers/${container.id}`, [{ op: 'replace', path: `/properties/${path}`, value }]);
+    const failures: string[] = [];
+    const requestUntil = async (isOver: () => Promise<boolean>) => {
+      for (const untilMs = Date.now() + POLL.timeout; !(await isOver()); ) {
+        failures.push(...(await request(url, 5)).failures);
+        if (Date.now() > untilMs) throw new Error(`the update does not end: ${JSON.stringify(await read(container))}`);
+      }
+    };
+    const before = (await request(url, 4)).bodies;
+    await patch('cmd', `true; ${SERVE_HOST_NAME}`);
+    await requestUntil(async () => {
+      const { bodies } = await request(url, 4);
+      return bodies.size === 2 && ![...bodies].some((body) => before.has(body));
+    });
+    await patch('cmd', 'exit 3');
+    await requestUntil(async () => (await read(container)).status === 'FAILED');
+    expect(await reason(container)).toContain('the old one stays in use');
+    expect((await request(url, 10)).failures).toEqual([]);
+    expect(failures).toEqual([]);
+    await remove(container);
+  });
+
+  it('reports the reason why tasks end or do not start', { timeout: LIMIT_MS }, async () => {
+    const crashing = await create({ cmd: 'exit 7' });
+    await expect.poll(() => reason(crashing), POLL).toContain('ended with exit code 7');
+    await remove(crashing);
+    const unknown = await create({ args: ['/no/such/program'] });
+    await expect.poll(() => reason(unknown), POLL).toContain('/no/such/program');
+    await expect.poll(async () => (await read(unknown)).status, POLL).toBe('FAILED');
+    await remove(unknown);
+  });
+
+  it('names the node that lacks an image, and the command that copies it', { timeout: LIMIT_MS }, async () => {
+    await testImage(LOCAL_IMAGE);
+    const container = await create({ image: LOCAL_IMAGE, num_instances: 2 });
+    await expect
+      .poll(() => reason(container), POLL)
+      .toContain(`docker save ${LOCAL_IMAGE} | ssh ${node.address} docker load`);
+    expect(await reason(container)).toContain(node.hostName);
+    await remove(container);
+  });
+
+  it('serves without failures after a lost node has been replaced', { timeout: LIMIT_MS }, async () => {
+    const { container, url } = await serve({ num_instances: 2 });
+    await untilRunning(container);
+    await node.kill();
+    const hosts = async () => {
+      const { status, instances } = await read(container);
+      return [status, ...instances.map(({ host }: Body) => host)];
+    };
+    await expect.poll(hosts, POLL).toEqual(['RUNNING', '127.0.0.1', '127.0.0.1']);
+    expect((await request(url, 30)).failures).toEqual([]);
+    await remove(container);
   });
 });

@@ -17,6 +17,8 @@ const NEEDED = [
   { kind: 'browser', file: 'chromium-headless-shell', debian: 'chromium-headless-shell', find: findChromium },
   { kind: 'containers', file: 'dockerd', debian: 'docker.io', isEngine: true },
   { kind: 'containers', file: 'iptables', debian: 'iptables', isEngine: true },
+  // The second node of a swarm has a network namespace of its own.
+  { kind: 'containers', file: 'ip', debian: 'iproute2' },
   // Test images are made of it, so it has to be static.
   { kind: 'containers', file: '/bin/busybox', debian: 'busybox-static' },
   { kind: 'zsh', file: 'zsh', debian: 'zsh' },

@@ -1,0 +1,182 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import Docker from 'dockerode';
+
+const runFile = promisify(execFile);
+
+async function execute(file: string, options: readonly string[]): Promise<string> {
+  return (await runFile(file, options)).stdout;
+}
+
+const START_LIMIT_MS = 60_000;
+const STOP_LIMIT_MS = 30_000;
+const POLL_MS = 200;
+const MANAGER_ADDRESS = '10.213.77.1';
+const NODE_ADDRESS = '10.213.77.2';
+const HOST_NAME = 'node-two';
+
+/** Returns the reason why this machine cannot run a second swarm node; undefined if it can. Throws with CI=true. */
+export async function missingForSwarmNode(): Promise<string | undefined> {
+  const reason = await findMissing();
+  if (reason !== undefined && process.env.CI === 'true') throw new Error(reason);
+  return reason;
+}
+
+async function findMissing(): Promise<string | undefined> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'a second swarm node needs root on Linux';
+  for (const tool of ['ip', 'nsenter', 'unshare', 'dockerd']) {
+    const isInstalled = await execute('sh', ['-c', `command -v ${tool}`]).then(
+      () => true,
+      () => false,
+    );
+    if (!isInstalled)
+      return `a second swarm node needs '${tool}' (Debian: apt-get install docker.io iproute2 util-linux)`;
+  }
+  const { Swarm: swarm } = await new Docker().info();
+  return swarm?.LocalNodeState === 'active'
+    ? 'the Docker daemon belongs to a swarm that tests must not change'
+    : undefined;
+}
+
+/** A second Docker daemon in a network namespace, which forms a swarm with the daemon of this machine. */
+export class SwarmNode {
+  readonly address = NODE_ADDRESS;
+  readonly hostName = HOST_NAME;
+  readonly docker: Docker;
+  readonly #manager: Docker;
+  readonly #folder: string;
+  readonly #namespace: string;
+  #daemon: ReturnType<typeof spawn> | undefined;
+
+  private constructor(manager: Docker, folder: string) {
+    this.#manager = manager;
+    this.#folder = folder;
+    this.#namespace = `terrarium-${process.pid}`;
+    this.docker = new Docker({ socketPath: join(folder, 'docker.sock') });
+  }
+
+  static async start(manager: Docker): Promise<SwarmNode> {
+    const node = new SwarmNode(manager, await mkdtemp(join(tmpdir(), 'swarm-node-')));
+    try {
+      await node.#createNetwork();
+      await node.startDaemon();
+      await manager.swarmInit({ ListenAddr: `${MANAGER_ADDRESS}:2377`, AdvertiseAddr: MANAGER_ADDRESS });
+      const { JoinTokens: tokens } = Object(await manager.swarmInspect());
+      await node.docker.swarmJoin({
+        ListenAddr: `${NODE_ADDRESS}:2377`,
+        AdvertiseAddr: NODE_ADDRESS,
+        RemoteAddrs: [`${MANAGER_ADDRESS}:2377`],
+        JoinToken: tokens.Worker,
+      });
+      await node.#untilReady();
+    } catch (failure) {
+      await node.stop();
+      throw failure;
+    }
+    return node;
+  }
+
+  /** Ends the daemon and its containers without a word to the manager, like a machine that loses its power. */
+  async kill(): Promise<void> {
+    const daemon = this.#daemon;
+    this.#daemon = undefined;
+    if (daemon?.pid === undefined || daemon.exitCode !== null) return;
+    const ended = once(daemon, 'exit');
+    await execute('ip', ['-n', this.#namespace, 'link', 'set', 'node', 'down']);
+    const containers = await this.docker.listContainers({}).catch(() => []);
+    for (const { Id: id } of containers)
+      await this.docker
+        .getContainer(id)
+        .kill()
+        .catch(() => undefined);
+    daemon.kill('SIGTERM');
+    const timer = setTimeout(() => daemon.kill('SIGKILL'), STOP_LIMIT_MS);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  /** Sets whether the manager gives tasks to a node: `drain` moves them away. */
+  async setAvailability(hostName: string, availability: 'active' | 'drain'): Promise<void> {
+    const node = (await this.nodes()).find(({ Description: { Hostname } }) => Hostname === hostName);
+    if (!node) throw new Error(`the swarm has no node '${hostName}'`);
+    const change = { ...node.Spec, Availability: availability, version: node.Version.Index };
+    await this.#manager.getNode(node.ID).update(change);
+  }
+
+  async nodes(): Promise<
+    {
+      ID: string;
+      Version: { Index: number };
+      Spec: object;
+      Description: { Hostname: string };
+      Status: { State: string };
+    }[]
+  > {
+    return (await this.#manager.listNodes()) as Awaited<ReturnType<SwarmNode['nodes']>>; // its type is loose
+  }
+
+  /** Ends the swarm, the daemon and the namespace. */
+  async stop(): Promise<void> {
+    await this.docker.swarmLeave({ force: true }).catch(() => undefined);
+    await this.#manager.swarmLeave({ force: true }).catch(() => undefined);
+    await this.kill();
+    await execute('ip', ['netns', 'delete', this.#namespace]).catch(() => undefined);
+    await execute('ip', ['link', 'delete', 'terrarium-swarm']).catch(() => undefined);
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
+  }
+
+  async #createNetwork(): Promise<void> {
+    const name = this.#namespace;
+    // A test run that was killed leaves its link, with the addresses of this one.
+    await execute('ip', ['link', 'delete', 'terrarium-swarm']).catch(() => undefined);
+    await execute('ip', ['netns', 'add', name]);
+    await execute('ip', ['link', 'add', 'terrarium-swarm', 'type', 'veth', 'peer', 'name', 'node', 'netns', name]);
+    await execute('ip', ['address', 'add', `${MANAGER_ADDRESS}/24`, 'dev', 'terrarium-swarm']);
+    await execute('ip', ['link', 'set', 'terrarium-swarm', 'up']);
+    await execute('ip', ['-n', name, 'address', 'add', `${NODE_ADDRESS}/24`, 'dev', 'node']);
+    await execute('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
+    await execute('ip', ['-n', name, 'link', 'set', 'node', 'up']);
+    await execute('ip', ['-n', name, 'route', 'add', 'default', 'via', MANAGER_ADDRESS]);
+  }
+
+  async startDaemon(): Promise<void> {
+    const folder = this.#folder;
+    const options = [
+      `--host=unix://${folder}/docker.sock`,
+      `--data-root=${folder}/data`,
+      `--exec-root=${folder}/run`,
+      `--pidfile=${folder}/docker.pid`,
+      '--storage-driver=vfs',
+      '--containerd-namespace=terrarium-swarm-node',
+      '--containerd-plugins-namespace=terrarium-swarm-node-plugins',
+    ];
+    const script = `hostname ${HOST_NAME}; exec dockerd "$@" 2>${folder}/log`;
+    const namespace = `--net=/run/netns/${this.#namespace}`;
+    this.#daemon = spawn('nsenter', [namespace, 'unshare', '--uts', 'sh', '-c', script, 'sh', ...options], {
+      stdio: 'ignore',
+    });
+    for (const untilMs = Date.now() + START_LIMIT_MS; ; await pause(POLL_MS)) {
+      const isUp = await this.docker.ping().then(
+        () => true,
+        () => false,
+      );
+      if (isUp) return;
+      if (this.#daemon.exitCode !== null || Date.now() > untilMs) {
+        throw new Error(`the second daemon does not start: ${await execute('tail', ['-n', '5', `${folder}/log`])}`);
+      }
+    }
+  }
+
+  async #untilReady(): Promise<void> {
+    for (const untilMs = Date.now() + START_LIMIT_MS; ; await pause(POLL_MS)) {
+      const states = (await this.nodes()).map(({ Status: { State: state } }) => state);
+      if (states.length === 2 && states.every((state) => state === 'ready')) return;
+      if (Date.now() > untilMs) throw new Error(`the second node does not get ready: ${states.join(', ')}`);
+    }
+  }
+}
