@@ -12,7 +12,7 @@ const OWNER = '00000000-0000-4000-8000-000000000001';
 
 /** A LambdaService with its folders and a small world whose changes it receives as from the store. */
 export class TestLambdaService {
-  readonly service: LambdaService;
+  readonly lambdas: LambdaService;
   readonly folder: string;
   readonly #resources = new Map<string, StoredResource>();
   #changes = 0;
@@ -24,7 +24,7 @@ export class TestLambdaService {
   ): Promise<TestLambdaService> {
     const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-lambdas-'));
     const started = new TestLambdaService(folder, { childFile: inject('lambdaChildFile'), ...options }, fill);
-    await started.service.start();
+    await started.lambdas.start();
     return started;
   }
 
@@ -36,7 +36,7 @@ export class TestLambdaService {
     this.folder = folder;
     this.put('root', null, 'Resource::Organization', {});
     fill(this);
-    this.service = new LambdaService({
+    this.lambdas = new LambdaService({
       view: this.#view(),
       addresses: () => ({ metaUrl: 'http://t/meta', securityUrl: 'http://t/security', gatewayUrl: 'http://t:1' }),
       nowMs: Date.now,
@@ -47,7 +47,7 @@ export class TestLambdaService {
   }
 
   async stop(): Promise<void> {
-    await this.service.stop();
+    await this.lambdas.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -68,7 +68,7 @@ export class TestLambdaService {
       properties,
     };
     this.#resources.set(id, after);
-    this.service?.changed([before ? { before, after } : { after }]);
+    this.lambdas?.changed([before ? { before, after } : { after }]);
     return id;
   }
 
@@ -85,7 +85,7 @@ export class TestLambdaService {
   remove(id: string): void {
     const before = this.#resources.get(id);
     this.#resources.delete(id);
-    if (before) this.service.changed([{ before }]);
+    if (before) this.lambdas.changed([{ before }]);
   }
 
   /** Invokes a lambda with a body. */
@@ -95,7 +95,7 @@ export class TestLambdaService {
     context: Partial<LambdaCall['context']> = {},
     more: Pick<LambdaCall, 'stopsFirst'> = {},
   ): Promise<Invocation> {
-    return this.service.invoke(id, { ...callWith(body, context), ...more });
+    return this.lambdas.invoke(id, { ...callWith(body, context), ...more });
   }
 
   /** Creates a lambda and invokes it once. */

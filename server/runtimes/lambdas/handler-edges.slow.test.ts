@@ -127,7 +127,7 @@ describe('a handler that', () => {
       'exports.run = (e, c, cb) => { cb(null, "ok"); setTimeout(() => Promise.reject(new Error("late")), 5) }',
     );
     expect(resultOf(await service.invoke(id))).toBe('ok');
-    await expect.poll(() => service.service.log(id, { time: 'all' }).join('\n')).toContain('late');
+    await expect.poll(() => service.lambdas.log(id, { time: 'all' }).join('\n')).toContain('late');
     expect(resultOf(await service.invoke(id))).toBe('ok');
   });
 

@@ -225,7 +225,7 @@ describe('a handler that cannot call back', () => {
       expect(failureOf(await service.run(code, { timeout: 0.5 }))).toMatch(/^timeout: /);
       const waiting = service.lambda(code, { timeout: 600 });
       void service.invoke(waiting);
-      const log = () => service.service.log(waiting, {}).join('\n');
+      const log = () => service.lambdas.log(waiting, {}).join('\n');
       await expect.poll(log).toMatch(/nothing is left that could settle the handler's promise/);
     },
   );

@@ -135,7 +135,7 @@ describe('an invocation', () => {
     ]);
     expect(logs.every((line) => line.executionId === executionId)).toBe(true);
     expect(reportedLines).toEqual(logs.map(({ text }) => text));
-    expect(watched.service.log(id, { stderr: 'false' })).toEqual(['one', 'two', 'no newline']);
+    expect(watched.lambdas.log(id, { stderr: 'false' })).toEqual(['one', 'two', 'no newline']);
     await watched.stop();
   });
 

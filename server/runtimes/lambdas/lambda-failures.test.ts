@@ -141,18 +141,18 @@ describe('each failure of D-139 has its own outcome and message', () => {
   it('a runtime that is not emulated, and a lambda that is not there, need no process', async () => {
     const python = service.lambda('print(1)', { runtime: 'python3' });
     expect(failureOf(await service.invoke(python))).toMatch(/^runtime: .* 'python3'; only Node.js is supported$/);
-    expect(service.service.refusal(python)).toMatchObject({ failure: 'runtime' });
+    expect(service.lambdas.refusal(python)).toMatchObject({ failure: 'runtime' });
     for (const runtime of ['NodeJS', 'node', 'nodejs20.x', 'Node 18', 'node.js']) {
-      expect(service.service.refusal(service.lambda('', { runtime }))).toBeUndefined();
+      expect(service.lambdas.refusal(service.lambda('', { runtime }))).toBeUndefined();
     }
     const anonymous = randomUUID();
     expect(failureOf(await service.invoke(anonymous))).toMatch(/^deleted: /);
-    expect(service.service.refusal(anonymous)).toMatchObject({ failure: 'deleted' });
+    expect(service.lambdas.refusal(anonymous)).toMatchObject({ failure: 'deleted' });
   });
 
   it('is written to the log of the lambda as well (D-124)', async () => {
     const id = service.lambda('exports.run = () => process.exit(3)');
     await service.invoke(id);
-    expect(service.service.log(id, {}).at(-1)).toMatch(/^\[terrarium\] crash: .* exit code 3/);
+    expect(service.lambdas.log(id, {}).at(-1)).toMatch(/^\[terrarium\] crash: .* exit code 3/);
   });
 });

@@ -29,7 +29,7 @@ const orderBriefly = (source: string) => service.invoke(service.lambda(OBEY, { t
 afterEach(async () => {
   for (let call = 0; call < 3; call += 1) expect(resultOf(await order('callback(null, 6 * 7)'))).toBe('42');
   expect(resultOf(await service.invoke(neighbour, 'still here'))).toBe('still here');
-  expect(service.service.stats()).toMatchObject({ running: 0, waiting: 0 });
+  expect(service.lambdas.stats()).toMatchObject({ running: 0, waiting: 0 });
 });
 
 describe('a lambda may end its process', () => {
@@ -52,7 +52,7 @@ describe('a lambda may end its process', () => {
 
   it('with an exception that is not caught, long after its answer', async () => {
     expect(resultOf(await order('setTimeout(() => { throw new Error("late") }, 20); callback(null, "ok")'))).toBe('ok');
-    const log = () => service.service.log(rogue, {}).join('\n');
+    const log = () => service.lambdas.log(rogue, {}).join('\n');
     await expect.poll(log).toMatch(/between calls: uncaught exception: late/);
   });
 
@@ -118,7 +118,7 @@ describe('a lambda may write', () => {
     expect(invocation.logs.length).toBeLessThan(10_010);
     expect(invocation.logs[0]?.text).toBe('line 0');
     expect(invocation.logs.at(-1)?.text).toMatch(/output cut here/);
-    expect(service.service.log(rogue, { time: 'all' }).length).toBeLessThanOrEqual(10_000);
+    expect(service.lambdas.log(rogue, { time: 'all' }).length).toBeLessThanOrEqual(10_000);
   });
 
   it('without end, synchronously', async () => {
@@ -127,7 +127,7 @@ describe('a lambda may write', () => {
         await orderBriefly('const chunk = Buffer.alloc(1e6, "x"); for (;;) try { fs.writeSync(1, chunk) } catch {}'),
       ),
     ).toMatch(/^timeout: /);
-    expect(service.service.log(rogue, { time: 'all' }).length).toBeLessThanOrEqual(10_000);
+    expect(service.lambdas.log(rogue, { time: 'all' }).length).toBeLessThanOrEqual(10_000);
   });
 
   it('on and on after it has answered; then its process is ended', async () => {

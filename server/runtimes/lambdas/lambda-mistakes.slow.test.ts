@@ -186,7 +186,7 @@ describe('code that cannot be loaded says in one line what to write', () => {
     const id = service.lambda("require('left-out'); exports.run = () => 1", { ...lambdaProperties });
     await service.invoke(id);
     // What a process printed while it could not be loaded belongs to no call, and may arrive after the answer.
-    const logged = () => service.service.readLog(id, {}).lines.map(({ text }) => text);
+    const logged = () => service.lambdas.readLog(id, {}).lines.map(({ text }) => text);
     await expect
       .poll(logged, { timeout: 60_000 })
       .toContain(`[terrarium] install it with: npm install --prefix ${where()} left-out`);

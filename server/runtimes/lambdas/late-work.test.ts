@@ -62,7 +62,7 @@ it.each(CLIENTS)(
     });
     expect(second.outbound.map(({ url }) => url)).toEqual(['https://crm.example/own']);
     const late = () =>
-      service.service
+      service.lambdas
         .readLog(id, {})
         .lines.flatMap(({ text, executionId }) => (text.includes('went on after') ? [[executionId, text]] : []));
     const message = (path: string) =>

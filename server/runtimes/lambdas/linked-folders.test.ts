@@ -44,8 +44,8 @@ describe('where the folder for temporary files and the data folder are behind a 
 
   it('a debugger finds the file by the path under which it is loaded', async () => {
     const lambda = service.lambda('exports.run = () => __filename');
-    service.service.debug(lambda);
+    service.lambdas.debug(lambda);
     const loaded = resultOf(await service.invoke(lambda));
-    expect(service.service.debugState(lambda)?.file).toBe(loaded);
+    expect(service.lambdas.debugState(lambda)?.file).toBe(loaded);
   });
 });

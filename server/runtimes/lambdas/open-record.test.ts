@@ -61,6 +61,6 @@ it('a record whose call gets no response is closed after a while, and at once wh
   const slow = await recordOf(await service.invoke(id));
   expect(slow.outbound).toMatchObject([{ error: 'no response before the invocation ended' }]);
   const last = await service.invoke(id);
-  await service.service.stop();
+  await service.lambdas.stop();
   expect(records.get(last.executionId)?.outbound).toHaveLength(1);
 });

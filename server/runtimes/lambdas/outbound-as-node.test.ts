@@ -51,7 +51,7 @@ beforeEach(async () => {
 
 async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
   rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  await service.service.applyRules();
+  await service.lambdas.applyRules();
 }
 
 it('a throw in the callback of a caught call is the own error of the lambda', async () => {

@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
   rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  await service.service.applyRules();
+  await service.lambdas.applyRules();
 }
 
 it('a worker that outlives its call tells of its calls to the one that runs, and follows rules that change', async () => {

@@ -55,7 +55,7 @@ async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<
     lastId += 1;
     return { id: `rule-${lastId}`, enabled: true, ...fields };
   });
-  await service.service.applyRules();
+  await service.lambdas.applyRules();
 }
 
 /** Makes a POST in each of the three ways and says how it went, as `status body` or an error's code. */

@@ -99,7 +99,7 @@ describe('an archive by URL', () => {
     const id = service.lambda('', packaged(`${base}/code.zip`, 'run'));
     expect(resultOf(await service.invoke(id))).toBe('index part');
     pages.set('/code.zip', zipOf({ 'index.js': 'exports.run = () => "second edition"' }));
-    service.service.refetch(id);
+    service.lambdas.refetch(id);
     expect(resultOf(await service.invoke(id))).toBe('second edition');
     expect(fetchedUrls).toEqual(['/code.zip', '/code.zip']);
   });
@@ -125,9 +125,9 @@ describe('an archive by URL', () => {
     const id = service.lambda('', properties);
     expect(resultOf(await service.invoke(id))).toBe('index part');
     pages.clear();
-    service.service.refetch(id);
+    service.lambdas.refetch(id);
     expect(resultOf(await service.invoke(id))).toBe('index part');
-    expect(service.service.log(id, {}).join()).toMatch(
+    expect(service.lambdas.log(id, {}).join()).toMatch(
       /code.zip cannot be fetched, so the previous copy is used: .*404/,
     );
     // Another source has no copy.

@@ -82,7 +82,7 @@ it('a source that gives nothing to ask by is not asked again, but when its URL i
   nowMs += 10 * MINUTE_MS;
   expect(await call(id)).toBe('one');
   expect(requestHeaders).toHaveLength(1);
-  service.service.refetch(id);
+  service.lambdas.refetch(id);
   expect(await call(id)).toBe('two');
 });
 
@@ -95,7 +95,7 @@ it('the copy at hand runs on while the source is away or answers nothing, and th
     nowMs += MINUTE_MS;
     expect(await call(id)).toBe('one');
   }
-  expect(service.service.log(id, {})).toEqual([
+  expect(service.lambdas.log(id, {})).toEqual([
     `[terrarium] package ${base}/code.js cannot be fetched, so the previous copy is used: the server responded with 503 Service Unavailable`,
   ]);
 });
@@ -139,7 +139,7 @@ it('a fetched package exists after a restart, and is checked again', async () =>
   const properties = { code_type: 'package', package_url: `${base}/code.js`, handler: 'run' };
   const id = service.lambda('', properties);
   await call(id);
-  await service.service.stop();
+  await service.lambdas.stop();
   const contents = path.join(service.folder, 'scratch', 'packages', 'contents');
   await writeFile(path.join(contents, 'half.download'), 'x');
   const again = await TestLambdaService.start({ scratchDir: path.join(service.folder, 'scratch') }, (world) => {

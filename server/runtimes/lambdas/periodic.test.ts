@@ -28,19 +28,19 @@ describe('a lambda with periodic_info', () => {
     const periodic_info = { interval_seconds: 0.2, payload: { of: 'clock' } };
     const madeAtMs = Date.now();
     const id = service.lambda('exports.run = (event) => event', { periodic_info });
-    const { nextAtMs = 0 } = service.service.schedule(id) ?? {};
+    const { nextAtMs = 0 } = service.lambdas.schedule(id) ?? {};
     expect(nextAtMs).toBeGreaterThanOrEqual(madeAtMs);
     await vi.waitFor(() => expect(records.length).toBeGreaterThan(2), WAIT);
     expect(new Set(resultsOf(records))).toEqual(new Set(['{"of":"clock"}']));
     expect(records[0]).toMatchObject({ lambdaId: id, trigger: 'periodic' });
-    expect(service.service.schedule(id)).toMatchObject({ lastAtMs: expect.any(Number), nextAtMs: expect.any(Number) });
+    expect(service.lambdas.schedule(id)).toMatchObject({ lastAtMs: expect.any(Number), nextAtMs: expect.any(Number) });
   });
 
   it('is not run by the clock unless that is switched on', async () => {
     const { service } = await start(false);
     const id = service.lambda('exports.run = (event) => event', { periodic_info: { interval_seconds: 0.01 } });
-    expect(service.service.schedule(id)).toEqual({ leftOut: 0 });
-    expect(service.service.schedule(service.lambda('exports.run = () => 1'))).toBeUndefined();
+    expect(service.lambdas.schedule(id)).toEqual({ leftOut: 0 });
+    expect(service.lambdas.schedule(service.lambda('exports.run = () => 1'))).toBeUndefined();
   });
 
   it('whose run takes longer than its period skips the runs due meanwhile: runs never pile up', async () => {
@@ -50,35 +50,35 @@ describe('a lambda with periodic_info', () => {
     const code = `${WAIT_AT_GATE} const wait = exports.run; let at = 0;
       exports.run = (event, context, callback) => wait('${gate.url}', context, () => callback(null, String(++at)));`;
     const id = service.lambda(code, { periodic_info: { interval_seconds: 0.1 }, timeout: 600 });
-    const leftOut = () => service.service.schedule(id)?.leftOut;
+    const leftOut = () => service.lambdas.schedule(id)?.leftOut;
     for (const run of [1, 2]) {
       await gate.waitForClients(1);
       const before = leftOut() ?? 0;
       await vi.waitFor(() => expect(leftOut()).toBeGreaterThan(before + 5), WAIT);
       expect(gate.waiting).toBe(1);
-      expect(service.service.stats().running + service.service.stats().waiting).toBe(1);
+      expect(service.lambdas.stats().running + service.lambdas.stats().waiting).toBe(1);
       gate.release();
       await vi.waitFor(() => expect(records).toHaveLength(run), WAIT);
     }
     // One after the other: one process has run them all.
     expect(resultsOf(records)).toEqual(['1', '2']);
-    const skipLines = service.service.log(id, {}).filter((line) => line.includes('was skipped'));
+    const skipLines = service.lambdas.log(id, {}).filter((line) => line.includes('was skipped'));
     expect(skipLines).toHaveLength(1);
   });
 
   it('follows its record: another period, none, deleted', async () => {
     const { service } = await start(true);
     const id = service.lambda('exports.run = () => 1', { periodic_info: { interval_seconds: 3_600 } });
-    const first = service.service.schedule(id)?.nextAtMs ?? 0;
+    const first = service.lambdas.schedule(id)?.nextAtMs ?? 0;
     service.change(id, 'exports.run = () => 2', { periodic_info: { interval_seconds: 3_600 } });
-    expect(service.service.schedule(id)?.nextAtMs).toBe(first);
+    expect(service.lambdas.schedule(id)?.nextAtMs).toBe(first);
     service.change(id, 'exports.run = () => 2', { periodic_info: { cron: '0 0 1 1 *' } });
-    expect(new Date(service.service.schedule(id)?.nextAtMs ?? 0).toISOString()).toMatch(/-01-01T00:00:00.000Z$/);
+    expect(new Date(service.lambdas.schedule(id)?.nextAtMs ?? 0).toISOString()).toMatch(/-01-01T00:00:00.000Z$/);
     service.change(id, 'exports.run = () => 2');
-    expect(service.service.schedule(id)).toBeUndefined();
+    expect(service.lambdas.schedule(id)).toBeUndefined();
     service.change(id, 'exports.run = () => 2', { periodic_info: { interval_seconds: 3_600 } });
     service.remove(id);
-    expect(service.service.schedule(id)).toBeUndefined();
+    expect(service.lambdas.schedule(id)).toBeUndefined();
   });
 });
 

@@ -48,12 +48,12 @@ describe('processes of a lambda (D-142)', () => {
     const id = service.lambda(WAIT_AT_GATE);
     const calls = Array.from({ length: 5 }, () => service.invoke(id, gate.url));
     await gate.waitForClients(3);
-    expect(service.service.stats()).toMatchObject({ running: 3, waiting: 2 });
-    expect(service.service.refusal(id)).toMatchObject({ failure: 'busy' });
+    expect(service.lambdas.stats()).toMatchObject({ running: 3, waiting: 2 });
+    expect(service.lambdas.refusal(id)).toMatchObject({ failure: 'busy' });
     expect(failureOf(await service.invoke(id, gate.url))).toMatch(/^busy: .* 3 calls run and 2 wait/);
     gate.release('first');
     await gate.waitForClients(2);
-    expect(service.service.refusal(id)).toBeUndefined();
+    expect(service.lambdas.refusal(id)).toBeUndefined();
     gate.release('second');
     expect((await Promise.all(calls)).map(resultOf)).toEqual(['first', 'first', 'first', 'second', 'second']);
   });
@@ -91,17 +91,17 @@ describe('processes of a lambda (D-142)', () => {
   it('leave when they have been idle for long', async () => {
     const service = await start({ limits: { idleMs: 50, spares: 0 } });
     const pid = Number(resultOf(await service.run(TELL_PID)));
-    await expect.poll(() => service.service.stats().processes).toBe(0);
+    await expect.poll(() => service.lambdas.stats().processes).toBe(0);
     expect(isAlive(pid)).toBe(false);
   });
 
   it('are kept ready where the lambda wants it, and replaced when they are gone', async () => {
     const service = await start({ limits: { idleMs: 20, spares: 0 } });
     const id = service.lambda(TELL_PID, { pre_warm: 2 });
-    await expect.poll(() => service.service.stats().processes).toBe(2);
+    await expect.poll(() => service.lambdas.stats().processes).toBe(2);
     await expect.poll(async () => (await service.invoke(id)).cold).toBe(false);
     process.kill(Number(resultOf(await service.invoke(id))), 'SIGKILL');
-    await expect.poll(async () => service.service.stats().processes).toBe(2);
+    await expect.poll(async () => service.lambdas.stats().processes).toBe(2);
     expect(resultOf(await service.invoke(id))).toMatch(/^\d+$/);
   });
 
@@ -110,7 +110,7 @@ describe('processes of a lambda (D-142)', () => {
     const service = await start({ limits: { spares: 0 } }, (world) => {
       id = world.lambda(TELL_PID, { pre_warm: 1 });
     });
-    await expect.poll(() => service.service.stats().processes).toBe(1);
+    await expect.poll(() => service.lambdas.stats().processes).toBe(1);
     expect(resultOf(await service.invoke(id))).toMatch(/^\d+$/);
   });
 
@@ -118,9 +118,9 @@ describe('processes of a lambda (D-142)', () => {
     const service = await start({ limits: { spares: 0 } });
     const id = service.lambda('throw new Error("no")', { pre_warm: 2 });
     expect(failureOf(await service.invoke(id))).toMatch(/^load: /);
-    await expect.poll(() => service.service.stats().processes).toBe(0);
+    await expect.poll(() => service.lambdas.stats().processes).toBe(0);
     service.change(id, TELL_PID, { pre_warm: 2 });
-    await expect.poll(() => service.service.stats().processes).toBe(2);
+    await expect.poll(() => service.lambdas.stats().processes).toBe(2);
   });
 });
 
@@ -141,14 +141,14 @@ describe('a change of the definition (D-057, D-114)', () => {
     const service = await start();
     const id = service.lambda(TELL_PID);
     const before = Number(resultOf(await service.invoke(id)));
-    const log = () => service.service.log(id, {}).join('\n');
-    await expect.poll(() => service.service.stats().spares).toBeGreaterThan(0);
+    const log = () => service.lambdas.log(id, {}).join('\n');
+    await expect.poll(() => service.lambdas.stats().spares).toBeGreaterThan(0);
     service.change(id, `console.log("loaded by " + process.pid); ${TELL_PID}`);
     await expect.poll(log).toContain('loaded by');
     await expect.poll(() => isAlive(before)).toBe(false);
     expect(log()).toContain(`loaded by ${resultOf(await service.invoke(id))}`);
 
-    await expect.poll(() => service.service.stats().spares).toBeGreaterThan(0);
+    await expect.poll(() => service.lambdas.stats().spares).toBeGreaterThan(0);
     service.change(id, 'throw new Error("half a thought")');
     await expect.poll(log).toContain('no process is ready: index.js failed to load: half a thought');
     expect(failureOf(await service.invoke(id))).toMatch(/^load: .*half a thought/);
@@ -181,8 +181,8 @@ describe('the end', () => {
     await gate.waitForClients(1);
     service.remove(id);
     for (const call of calls) expect(failureOf(await call)).toMatch(/^deleted: /);
-    await expect.poll(() => service.service.stats().processes).toBe(0);
-    await expect.poll(() => service.service.log(id, {})).toEqual([]);
+    await expect.poll(() => service.lambdas.stats().processes).toBe(0);
+    await expect.poll(() => service.lambdas.log(id, {})).toEqual([]);
   });
 
   it('of the emulator ends all calls as interrupted and leaves no process (D-168)', async () => {
@@ -193,10 +193,10 @@ describe('the end', () => {
     const pid = Number(resultOf(await service.invoke(second)));
     const calls = [service.invoke(first, gate.url), service.invoke(first, gate.url)];
     await gate.waitForClients(1);
-    await service.service.stop();
+    await service.lambdas.stop();
     for (const call of calls) expect(failureOf(await call)).toMatch(/^interrupted: /);
     expect(isAlive(pid)).toBe(false);
-    expect(service.service.stats()).toEqual({ processes: 0, spares: 0, running: 0, waiting: 0 });
+    expect(service.lambdas.stats()).toEqual({ processes: 0, spares: 0, running: 0, waiting: 0 });
     expect(failureOf(await service.invoke(second))).toMatch(/^interrupted: /);
     expect(finished.map(({ outcome }) => outcome.ok)).toEqual([true, false, false, false]);
   });
@@ -204,9 +204,9 @@ describe('the end', () => {
   it('of the emulator in the midst of a cold start leaves no process either', async () => {
     const service = await start({ limits: { spares: 0 } });
     const call = service.run(TELL_PID);
-    await service.service.stop();
+    await service.lambdas.stop();
     expect(failureOf(await call)).toMatch(/^interrupted: /);
-    expect(service.service.stats().processes).toBe(0);
+    expect(service.lambdas.stats().processes).toBe(0);
   });
 });
 
@@ -234,7 +234,7 @@ describe('processes of all lambdas together', () => {
     for (let waitingCalls = calls.length; waitingCalls > 0; ) {
       const arrived = Math.min(waitingCalls, 3);
       await gate.waitForClients(arrived);
-      most = Math.max(most, service.service.stats().processes);
+      most = Math.max(most, service.lambdas.stats().processes);
       gate.release('through');
       waitingCalls -= arrived;
     }
@@ -249,14 +249,14 @@ describe('processes of all lambdas together', () => {
     resultOf(await service.invoke(third));
     expect(isAlive(pids[0] ?? 0)).toBe(false);
     expect(Number(resultOf(await service.invoke(second)))).toBe(pids[1]);
-    expect(service.service.stats().processes).toBe(2);
+    expect(service.lambdas.stats().processes).toBe(2);
   });
 
   it('are not kept ready at the cost of calls', async () => {
     const service = await start({ limits: { processes: 2, spares: 1 } });
     service.lambda(TELL_PID, { pre_warm: 5 });
-    await expect.poll(() => service.service.stats().processes).toBe(2);
+    await expect.poll(() => service.lambdas.stats().processes).toBe(2);
     expect(await service.run(TELL_PID)).toMatchObject({ outcome: { ok: true } });
-    expect(service.service.stats().processes).toBeLessThanOrEqual(2);
+    expect(service.lambdas.stats().processes).toBeLessThanOrEqual(2);
   });
 });

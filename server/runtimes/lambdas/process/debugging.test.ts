@@ -13,12 +13,12 @@ afterAll(() => service.stop());
 
 /** Waits until the debugging of a lambda is as wanted. */
 async function until(lambda: string, isWanted: (state: DebugState | undefined) => boolean) {
-  while (!isWanted(service.service.debugState(lambda))) {
+  while (!isWanted(service.lambdas.debugState(lambda))) {
     await new Promise<void>((resolve) => {
       wake = resolve;
     });
   }
-  return service.service.debugState(lambda);
+  return service.lambdas.debugState(lambda);
 }
 const listening = async (lambda: string) => {
   const state = await until(lambda, (now) => now?.url !== undefined);
@@ -35,7 +35,7 @@ exports.run = (event) => {
 describe('a lambda that is debugged', () => {
   it('stops at a breakpoint for longer than its timeout, and continues', async () => {
     const lambda = service.lambda(CODE, { timeout: 0.1 });
-    service.service.debug(lambda);
+    service.lambdas.debug(lambda);
     const { url, file } = await listening(lambda);
     expect(new URL(url).hostname).toBe('127.0.0.1');
     const debuggerOf = await DebuggerSession.attach(url);
@@ -49,13 +49,13 @@ describe('a lambda that is debugged', () => {
     const invocation = await answer;
     expect(JSON.parse(resultOf(invocation))).toMatchObject({ calls: 1, event: '1' });
     expect(invocation.logs.map(({ text }) => text)).toEqual(['call 1']);
-    service.service.endDebugging(lambda);
-    expect(service.service.debugState(lambda)).toBeUndefined();
+    service.lambdas.endDebugging(lambda);
+    expect(service.lambdas.debugState(lambda)).toBeUndefined();
   });
 
   it('stops at the first line of its handler when it is asked to, and nowhere without a debugger', async () => {
     const lambda = service.lambda(CODE, { timeout: 0.1 });
-    service.service.debug(lambda);
+    service.lambdas.debug(lambda);
     const { url } = await listening(lambda);
     const stopping = () => service.invoke(lambda, '1', {}, { stopsFirst: true });
     expect(JSON.parse(resultOf(await stopping()))).toMatchObject({ calls: 1 });
@@ -64,17 +64,17 @@ describe('a lambda that is debugged', () => {
     await debuggerOf.paused();
     await debuggerOf.close();
     expect(JSON.parse(resultOf(await answer))).toMatchObject({ calls: 2 });
-    service.service.endDebugging(lambda);
+    service.lambdas.endDebugging(lambda);
   });
 
   it('has one process for all its calls, which is gone with the debugging', async () => {
     const lambda = service.lambda(CODE, { isolate: true });
-    service.service.debug(lambda);
+    service.lambdas.debug(lambda);
     await listening(lambda);
     const answers = await Promise.all([1, 2, 3].map(() => service.invoke(lambda)));
     const results = answers.map((answer) => JSON.parse(resultOf(answer)));
     expect(results.map(({ calls }) => calls)).toEqual([1, 2, 3]);
-    service.service.endDebugging(lambda);
+    service.lambdas.endDebugging(lambda);
     const after = JSON.parse(resultOf(await service.invoke(lambda)));
     expect(after.calls).toBe(1);
     expect(after.pid).not.toBe(results[0].pid);
@@ -83,14 +83,14 @@ describe('a lambda that is debugged', () => {
 
   it('is one of several, each with an address of its own, and of a few only', async () => {
     const [firstId, other] = [service.lambda(CODE), service.lambda(CODE)];
-    service.service.debug(firstId);
-    service.service.debug(other);
+    service.lambdas.debug(firstId);
+    service.lambdas.debug(other);
     const [first, second] = [await listening(firstId), await listening(other)];
     expect(new URL(first.url).port).not.toBe(new URL(second.url).port);
-    service.service.endDebugging(other);
-    expect(service.service.debugState(firstId)).toMatchObject({ url: first.url });
+    service.lambdas.endDebugging(other);
+    expect(service.lambdas.debugState(firstId)).toMatchObject({ url: first.url });
     service.remove(firstId);
-    expect(service.service.debugState(firstId)).toBeUndefined();
+    expect(service.lambdas.debugState(firstId)).toBeUndefined();
 
     const debugging = new Debugging(
       () => 0,
@@ -103,17 +103,17 @@ describe('a lambda that is debugged', () => {
 
   it('has another address when its code is changed', async () => {
     const lambda = service.lambda(CODE);
-    service.service.debug(lambda);
+    service.lambdas.debug(lambda);
     const before = await listening(lambda);
     service.change(lambda, `${CODE} // new`);
     const after = await until(lambda, (state) => state?.url !== undefined && state.url !== before.url);
     expect(after?.file).not.toBe(before.file);
-    service.service.endDebugging(lambda);
+    service.lambdas.endDebugging(lambda);
   });
 
   it('does not publish the id that a debugger needs on its port', async () => {
     const lambda = service.lambda(CODE);
-    service.service.debug(lambda);
+    service.lambdas.debug(lambda);
     const { url } = await listening(lambda);
     const { host, pathname } = new URL(url);
     for (const path of ['', '/json', '/json/list', '/json/version']) {
@@ -121,7 +121,7 @@ describe('a lambda that is debugged', () => {
       expect(await response.text()).not.toContain(pathname.slice(1));
     }
     await expect(DebuggerSession.attach(`ws://${host}/`)).rejects.toThrow();
-    service.service.endDebugging(lambda);
+    service.lambdas.endDebugging(lambda);
   });
 
   it('does not publish it on a port that a variable asks for either, nor do processes that it starts', async () => {
@@ -139,24 +139,24 @@ exports.run = (event, context, callback) => {
 
   it('says why it has no process, and has one when the reason is gone', async () => {
     const lambda = service.lambda('exports.run = (');
-    service.service.debug(lambda);
+    service.lambdas.debug(lambda);
     const broken = await until(lambda, (state) => state?.problem !== undefined);
     expect(broken).toMatchObject({ problem: expect.stringContaining('syntax error') });
     expect(broken).not.toHaveProperty('url');
     service.change(lambda, CODE);
     expect(await until(lambda, (state) => state?.url !== undefined)).not.toHaveProperty('problem');
-    service.service.endDebugging(lambda);
+    service.lambdas.endDebugging(lambda);
   });
 
   it('ends its call when debugging ends while it is at a breakpoint', async () => {
     const lambda = service.lambda(CODE);
-    service.service.debug(lambda);
+    service.lambdas.debug(lambda);
     const { url, file } = await listening(lambda);
     const debuggerOf = await DebuggerSession.attach(url);
     await debuggerOf.breakAt(file, 2);
     const answer = service.invoke(lambda);
     await debuggerOf.paused();
-    service.service.endDebugging(lambda);
+    service.lambdas.endDebugging(lambda);
     expect(failureOf(await answer)).toBe('interrupted: debugging was stopped before the handler ended');
     await debuggerOf.close();
   });

@@ -98,7 +98,7 @@ describe('child processes of a lambda, also outside its process group', () => {
 
   it('ends before the platform has stopped', async () => {
     const { pid, service } = await startedBy(WAYS.detached);
-    await service.service.stop();
+    await service.lambdas.stop();
     expect(isAlive(pid)).toBe(false);
   });
 

@@ -31,7 +31,7 @@ describe('a runtime with a version (D-056)', () => {
   it('runs on a node of that major that is found on PATH', async () => {
     const id = service.lambda(READ_ENVIRONMENT, { runtime: `nodejs${OTHER}` });
     expect(resultOf(await service.invoke(id))).toBe('true');
-    expect(service.service.log(id, {})).toEqual([]);
+    expect(service.lambdas.log(id, {})).toEqual([]);
     service.change(id, READ_ENVIRONMENT, { runtime: 'nodejs' });
     expect(resultOf(await service.invoke(id))).toBe('false');
   });
@@ -41,7 +41,7 @@ describe('a runtime with a version (D-056)', () => {
     async (runtime) => {
       const id = service.lambda(READ_ENVIRONMENT, { runtime, isolate: true });
       for (let call = 0; call < 2; call += 1) expect(resultOf(await service.invoke(id))).toBe('false');
-      expect(service.service.log(id, {})).toEqual([
+      expect(service.lambdas.log(id, {})).toEqual([
         expect.stringMatching(/^\[terrarium\] no usable Node\.js (98|16) is on the PATH/),
       ]);
     },

@@ -31,13 +31,13 @@ afterEach(async () => {
   await service?.stop();
 });
 
-const spares = () => service?.service.stats().spares ?? 0;
+const spares = () => service?.lambdas.stats().spares ?? 0;
 
 describe('generic processes that are ready', () => {
   it('serve a lambda that may have less memory, and hold it to that', async () => {
     service = await TestLambdaService.start();
     // Where there is no lambda, no call is likely.
-    expect(service.service.stats().processes).toBe(0);
+    expect(service.lambdas.stats().processes).toBe(0);
     const id = service.lambda(HOLD_MEMORY, { memory: 64, timeout: 20 });
     await expect.poll(() => spares()).toBe(1);
     // A heap of its own size would be far smaller.
