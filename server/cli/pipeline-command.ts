@@ -86,7 +86,7 @@ function planCommand(name: 'plan' | 'lint', description: string) {
       const platform = await connect();
       const plan = await untilCanceled(terminal, (signal) =>
         planPipeline(
-          { ...askedOf(options), repository, isKept: true },
+          { ...requestOf(options), repository, isKept: true },
           { platform, env: terminal.env, signal, reportLine: terminal.complain },
         ),
       );
@@ -161,7 +161,7 @@ export const pipelineCommand = defineCommand({
         const { options, terminal } = context;
         const dir = resolve(terminal.folder, folder);
         const readRequest = async () => ({
-          ...askedOf(options),
+          ...requestOf(options),
           takesWorkingTree: options.workingTree || options.watch,
           repository: await readRepository(dir, options.branch),
           isKept: true,
@@ -236,7 +236,7 @@ export const pipelineCommand = defineCommand({
       notes: NOTES,
       run: (context) =>
         withSampleRepository(packageFile(SAMPLE_DIR), context.options.branch, (repository) =>
-          run(context, async () => ({ ...askedOf(context.options), repository, isKept: false })),
+          run(context, async () => ({ ...requestOf(context.options), repository, isKept: false })),
         ),
     }),
     defineCommand({
@@ -250,9 +250,9 @@ export const pipelineCommand = defineCommand({
       notes: NOTES,
       async run(context, id = '', job = '') {
         const request = { id, job, sampleDir: packageFile(SAMPLE_DIR) };
-        await retryRequest(await context.connect(), request, ({ repository, asked: retried }: PipelineRetry) =>
+        await retryRequest(await context.connect(), request, ({ repository, request: retried }: PipelineRetry) =>
           run(context, async () => {
-            const typedOptions = askedOf(context.options);
+            const typedOptions = requestOf(context.options);
             return { ...typedOptions, repository, ...retried, typed: { ...retried.typed, ...typedOptions.typed } };
           }),
         );
@@ -282,7 +282,7 @@ type RunOptions = ValuesOf<typeof runOptions> &
     workingTree?: boolean;
   };
 
-function askedOf(options: RunOptions): Omit<PipelineRequest, 'repository' | 'isKept'> {
+function requestOf(options: RunOptions): Omit<PipelineRequest, 'repository' | 'isKept'> {
   const { project, source, org, environment, api, account } = options;
   return {
     project,

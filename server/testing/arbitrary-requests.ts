@@ -12,9 +12,9 @@ import type { ResourceService } from '../services/resources/resource-service.ts'
 
 /** One attempt to change a world; numbers select existing resources. */
 export interface ArbitraryRequest {
-  what: TypeWord | 'patch' | 'grant' | 'remove' | 'disable';
+  action: TypeWord | 'patch' | 'grant' | 'remove' | 'disable';
   at: number;
-  one: number;
+  first: number;
   other: number;
   name: string;
   text: string;
@@ -67,7 +67,7 @@ const texts = fc.oneof(
 /** Requests that lead to worlds of all kinds, including unusual names and texts. */
 export const requests: fc.Arbitrary<ArbitraryRequest[]> = fc.array(
   fc.record({
-    what: fc.constantFrom<ArbitraryRequest['what'][]>(
+    action: fc.constantFrom<ArbitraryRequest['action'][]>(
       ...(['orgs', 'workspaces', 'environments', 'environments', 'providers', 'users', 'groups', 'policies'] as const),
       ...([
         'rules',
@@ -84,7 +84,7 @@ export const requests: fc.Arbitrary<ArbitraryRequest[]> = fc.array(
       ...(['patch', 'patch', 'grant', 'grant', 'remove', 'disable'] as const),
     ),
     at: fc.nat(),
-    one: fc.nat(),
+    first: fc.nat(),
     other: fc.nat(),
     name: names,
     text: texts,
@@ -116,10 +116,10 @@ export async function applyRequests(
 
 async function applyRequest(service: ResourceService, actor: Actor, request: ArbitraryRequest): Promise<void> {
   const { view } = service;
-  const { what, at, one, other, name, text, json } = request;
+  const { action, at, first, other, name, text, json } = request;
   const chosen = (collection: TypeWord, number: number) =>
     view.all(collection)[number % Math.max(view.all(collection).length, 1)];
-  const idOf = (collection: TypeWord, number = one): Uuid => chosen(collection, number)?.id ?? '';
+  const idOf = (collection: TypeWord, number = first): Uuid => chosen(collection, number)?.id ?? '';
   /** Any resource but the root organization. */
   const anyResource = () => {
     const all = typeWords.flatMap((collection) => view.all(collection)).filter(({ parent }) => parent !== null);
@@ -127,11 +127,11 @@ async function applyRequest(service: ResourceService, actor: Actor, request: Arb
   };
   const provider = (kind: string) => {
     const fitting = view.all('providers').filter(({ type }) => type.endsWith(kind));
-    const id = fitting[one % fitting.length]?.id ?? '';
+    const id = fitting[first % fitting.length]?.id ?? '';
     return { id: other % 3 === 0 ? id.toUpperCase() : id };
   };
 
-  switch (what) {
+  switch (action) {
     case 'patch': {
       const operations: Operation[] = [
         { op: 'add', path: '/description', value: text },
@@ -141,58 +141,58 @@ async function applyRequest(service: ResourceService, actor: Actor, request: Arb
         { op: 'add', path: '/properties/env', value: { A: text, ID: anyResource().id } },
         { op: 'add', path: '/properties/linked_providers', value: [{ id: idOf('providers') }] },
       ];
-      const operation = operations[one % operations.length];
+      const operation = operations[first % operations.length];
       if (operation) await service.patch(actor, other % 9 === 0 ? view.root.id : anyResource().id, [operation]);
       return;
     }
     case 'grant': {
       const target = other % 5 === 0 ? view.root : anyResource();
       const actions = [...actionsOf(target)];
-      const identity = one % 2 === 0 ? idOf('users') : idOf('groups');
+      const identity = first % 2 === 0 ? idOf('users') : idOf('groups');
       const grant = {
         add: identity ? [identity] : [],
         remove: [idOf('users', other)],
         ...(at % 3 === 0 && { value: json }),
       };
-      const granted = actions.slice(one % actions.length).slice(0, 2);
+      const granted = actions.slice(first % actions.length).slice(0, 2);
       await service.setGrants(actor, target.id, ({ grants }) => ({
         grants: { ...grants, ...Object.fromEntries(granted.map((action) => [action, grant])) },
       }));
       return;
     }
     case 'remove':
-      return service.remove(actor, anyResource().id, { force: one % 2 === 0, deleteContainers: false });
+      return service.remove(actor, anyResource().id, { force: first % 2 === 0, deleteContainers: false });
     case 'disable': {
-      const user = chosen('users', one);
+      const user = chosen('users', first);
       if (user)
         await service.commit(actor, 'user.update', [{ ...user, properties: { ...user.properties, disabled: true } }]);
       return;
     }
     default: {
-      const parents = typeOfWord(what).parents.flatMap((word) => view.all(word));
+      const parents = typeOfWord(action).parents.flatMap((collection) => view.all(collection));
       const parent = parents[at % Math.max(parents.length, 1)];
       if (!parent) return;
-      const isDns = ['containers', 'jobs', 'secrets', 'volumes', 'apis', 'orgs'].includes(what);
+      const isDns = ['containers', 'jobs', 'secrets', 'volumes', 'apis', 'orgs'].includes(action);
       const kinds: Partial<Record<TypeWord, string[]>> = {
         providers: ['CaaS::Docker', 'Lambda', 'Kong', 'GatewayManager', 'Logging'].map(
           (kind) => `Acme::Configuration::Provider::${kind}`,
         ),
         rules: ['Acme::Resource::Rule::Event', 'Acme::Resource::Rule::Limit'],
       };
-      const kind = kinds[what]?.[one % (kinds[what]?.length ?? 1)];
+      const kind = kinds[action]?.[first % (kinds[action]?.length ?? 1)];
       const body = {
-        name: isDns ? `${what}-${one % 4}` : name,
+        name: isDns ? `${action}-${first % 4}` : name,
         ...(kind && { resource_type: kind }),
         ...(other % 4 === 0 && { description: text, tags: [name] }),
         properties: propertiesFor(),
       };
-      await service.create(actor, parent.id, what, body);
+      await service.create(actor, parent.id, action, body);
     }
   }
 
   function propertiesFor(): JsonObject {
     const mount = { secret_id: idOf('secrets', other), mount_type: 'env', path: 'P', secret_key: 'k' };
-    const mounted = chosen('secrets', other) && one % 2 === 0 ? { secrets: [mount] } : {};
+    const mounted = chosen('secrets', other) && first % 2 === 0 ? { secrets: [mount] } : {};
     const workload = {
       provider: provider('Docker'),
       container_type: 'DOCKER',
@@ -200,18 +200,18 @@ async function applyRequest(service: ResourceService, actor: Actor, request: Arb
       ...mounted,
       env: { SELF: text },
       port_mappings: [
-        { protocol: 'tcp', name: 'web', container_port: 80, expose_endpoint: one % 2 === 0, extra: json },
+        { protocol: 'tcp', name: 'web', container_port: 80, expose_endpoint: first % 2 === 0, extra: json },
       ],
       health_checks: [{ protocol: 'HTTP', path: text }],
       volumes: [
         { mount_path: '/a', volume_resource: { name: `v${other % 5}`, properties: { type: 'empty_dir' } } },
-        ...(chosen('volumes', one) ? [{ mount_path: '/b', volume_id: idOf('volumes') }] : []),
+        ...(chosen('volumes', first) ? [{ mount_path: '/b', volume_id: idOf('volumes') }] : []),
       ],
     };
     const properties: Record<TypeWord, JsonObject> = {
       orgs: { env: { A: text } },
-      workspaces: one % 2 === 0 ? {} : { env: { A: text, OF: idOf('lambdas') } },
-      environments: { environment_type: ['development', 'TEST', 'Production', 'system'][one % 4] ?? '' },
+      workspaces: first % 2 === 0 ? {} : { env: { A: text, OF: idOf('lambdas') } },
+      environments: { environment_type: ['development', 'TEST', 'Production', 'system'][first % 4] ?? '' },
       providers: {
         ...json,
         config: { ...json, auth: { credentials: at % 2 === 0 ? text : json, url: text } },
@@ -225,11 +225,11 @@ async function applyRequest(service: ResourceService, actor: Actor, request: Arb
         users: view
           .all('users')
           .map(({ id }) => id)
-          .slice(one % 3),
+          .slice(first % 3),
       },
       policies: {},
       rules:
-        one % 2 === 0
+        first % 2 === 0
           ? { actions: ['lambda.create.post'], lambda: idOf('lambdas', other) }
           : {
               match_actions: [{ action: 'container.create' }],
@@ -277,6 +277,6 @@ async function applyRequest(service: ResourceService, actor: Actor, request: Arb
         },
       },
     };
-    return properties[what as TypeWord]; // the other requests create nothing
+    return properties[action as TypeWord]; // the other requests create nothing
   }
 }

@@ -52,13 +52,13 @@ class FakeWorld implements WorldView {
 
 function record(type: string, name: string, parent: Uuid | null, properties: JsonObject): StoredResource {
   const at = '2026-01-01T00:00:00.000Z';
-  const by = '00000000-0000-4000-8000-000000000000';
+  const owner = '00000000-0000-4000-8000-000000000000';
   const state = 'Active' as const;
   const [created, modified] = [
-    { by, at },
-    { action: 'create' as const, by, at },
+    { by: owner, at },
+    { action: 'create' as const, by: owner, at },
   ];
-  return { id: randomUUID(), type, name, parent, state, owner: by, created, modified, properties };
+  return { id: randomUUID(), type, name, parent, state, owner, created, modified, properties };
 }
 
 /** A log in memory that records the order of `put` calls. */

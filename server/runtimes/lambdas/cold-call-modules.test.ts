@@ -30,17 +30,17 @@ afterAll(() => service.stop());
 
 /** An expression of a handler: the built-in modules and the platform's own files that its process has loaded. */
 const LOADED =
-  "({ builtins: process.moduleLoadList, own: Object.keys(require.cache).map((file) => require('path').basename(file)).filter((file) => /^lambda-(typescript|declares-callback)\\.cjs$/.test(file)) })";
+  "({ builtins: process.moduleLoadList, ownModules: Object.keys(require.cache).map((file) => require('path').basename(file)).filter((file) => /^lambda-(typescript|declares-callback)\\.cjs$/.test(file)) })";
 
 function builtinsIn(loaded: string[]): string[] {
   return builtinModules.filter((name) => !name.startsWith('_') && loaded.includes(`NativeModule ${name}`));
 }
 
 /** Returns the modules loaded by a process that was started for one lambda: no spare fits the variable. */
-async function loadedBy(code: string, properties = {}): Promise<{ builtins: string[]; own: string[] }> {
+async function loadedBy(code: string, properties = {}): Promise<{ builtins: string[]; ownModules: string[] }> {
   const invocation = await service.run(code, { env: { NODE_OPTIONS: '--no-deprecation' }, ...properties }, '{"a":1}');
-  const { builtins, own } = JSON.parse(String(resultOf(invocation)));
-  return { builtins: builtinsIn(builtins).filter((name) => !bare.includes(name)), own };
+  const { builtins, ownModules } = JSON.parse(String(resultOf(invocation)));
+  return { builtins: builtinsIn(builtins).filter((name) => !bare.includes(name)), ownModules };
 }
 
 const PARSED = `(event) => { const { a } = JSON.parse(event); return ${LOADED}; }`;
@@ -77,25 +77,25 @@ const OF_CHILD = [
 
 describe('a cold call loads no module that its handler does not need', () => {
   it.each(PLAIN)('%s', async (_shape, code) => {
-    const { builtins, own } = await loadedBy(code);
-    expect(own).toEqual([]);
+    const { builtins, ownModules } = await loadedBy(code);
+    expect(ownModules).toEqual([]);
     expect(builtins.filter((name) => !OF_CHILD.includes(name))).toEqual([]);
   });
 
   it('a folder', async () => {
     const properties = { code_type: 'package', handler: 'index.run', package_url: pathToFileURL(folder).href };
-    const { builtins, own } = await loadedBy('', properties);
-    expect(own).toEqual([]);
+    const { builtins, ownModules } = await loadedBy('', properties);
+    expect(ownModules).toEqual([]);
     expect(builtins.filter((name) => !OF_CHILD.includes(name))).toEqual([]);
   });
 
   it('TypeScript loads its parser only', async () => {
-    const { own } = await loadedBy(`export const run = async (event: string): Promise<object> => (${LOADED})`);
-    expect(own).toEqual(['lambda-typescript.cjs']);
+    const { ownModules } = await loadedBy(`export const run = async (event: string): Promise<object> => (${LOADED})`);
+    expect(ownModules).toEqual(['lambda-typescript.cjs']);
   });
 
   it('a default value loads the parser that looks for a callback', async () => {
-    const { own } = await loadedBy(`exports.run = async (event, context = '{}') => ${LOADED}`);
-    expect(own).toEqual(['lambda-declares-callback.cjs']);
+    const { ownModules } = await loadedBy(`exports.run = async (event, context = '{}') => ${LOADED}`);
+    expect(ownModules).toEqual(['lambda-declares-callback.cjs']);
   });
 });

@@ -119,16 +119,16 @@ describe.concurrent.each(Object.entries(libraries))('a call by %s', (_name, call
     const at = how === 'caught' ? "'https://crm.example'" : 'process.env.THERE';
     const calls = await callsOf(`exports.run = () => ${call(at)}.then(() => 'done')`);
     expect(calls).toHaveLength(1);
-    const [made] = calls;
-    expect(made).toMatchObject({
+    const [firstCall] = calls;
+    expect(firstCall).toMatchObject({
       method: 'POST',
       url: `${how === 'caught' ? 'https://crm.example' : env.THERE}/`,
       status: 200,
       request: { sizeBytes: 6 },
       response: { sizeBytes: 15, contentType: 'text/plain' },
     });
-    expect(made).not.toHaveProperty('error');
-    expect([textOf(made, 'request'), textOf(made, 'response')]).toEqual(['lead=1', 'you said lead=1']);
+    expect(firstCall).not.toHaveProperty('error');
+    expect([textOf(firstCall, 'request'), textOf(firstCall, 'response')]).toEqual(['lead=1', 'you said lead=1']);
   });
 });
 
@@ -161,11 +161,11 @@ describe('a call by HTTP/2 that reaches its host has both bodies in the record, 
     const id = service.lambda(`exports.run = () => ${call}`, { env: { ...env, ...http2Servers }, timeout: 20 });
     const invocation = await service.invoke(id);
     expect(resultOf(invocation)).toBe('2.0');
-    const [made, ...more] = invocation.outbound;
+    const [firstCall, ...more] = invocation.outbound;
     expect(more).toEqual([]);
-    expect(made).toMatchObject({ method: 'POST', url: `${http2Servers[server]}/lead`, status: 200 });
-    expect(made).not.toHaveProperty('error');
-    expect([textOf(made, 'request'), textOf(made, 'response')]).toEqual(['lead=1', 'you said lead=1']);
+    expect(firstCall).toMatchObject({ method: 'POST', url: `${http2Servers[server]}/lead`, status: 200 });
+    expect(firstCall).not.toHaveProperty('error');
+    expect([textOf(firstCall, 'request'), textOf(firstCall, 'response')]).toEqual(['lead=1', 'you said lead=1']);
   });
 
   it('and one that fails says how', async () => {

@@ -94,7 +94,7 @@ export class PipelineService {
     const { sampleDir } = this.#options;
     return this.#begin(async (run, platform) => {
       const { retryRequest } = await import('./retry.ts');
-      return retryRequest(platform, { id, job, sampleDir }, ({ repository, asked: retried }) =>
+      return retryRequest(platform, { id, job, sampleDir }, ({ repository, request: retried }) =>
         run({ ...DEMO, ...retried, repository }),
       );
     });

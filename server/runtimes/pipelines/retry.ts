@@ -11,7 +11,7 @@ import { scmOf } from './scm-client.ts';
 /** The request that runs a job again, with the commit of its run. */
 export interface PipelineRetry {
   repository: Repository;
-  asked: Pick<PipelineRequest, 'project' | 'source' | 'only' | 'retryOf' | 'isKept' | 'takesWorkingTree' | 'typed'>;
+  request: Pick<PipelineRequest, 'project' | 'source' | 'only' | 'retryOf' | 'isKept' | 'takesWorkingTree' | 'typed'>;
 }
 
 /**
@@ -34,7 +34,7 @@ export async function retryRequest<T>(
   const retryOf = { project: run.project.path, source, only: [job], retryOf: id, typed };
   if (run.folder === undefined) {
     return withSampleRepository(sampleDir, run.branch, (repository) =>
-      work({ repository, asked: { ...retryOf, isKept: false, takesWorkingTree: false } }),
+      work({ repository, request: { ...retryOf, isKept: false, takesWorkingTree: false } }),
     );
   }
   if (run.hasWorkingTree)
@@ -59,6 +59,6 @@ export async function retryRequest<T>(
       originPath: repository?.originPath,
       uncommitted: 0,
     },
-    asked: { ...retryOf, isKept: true, takesWorkingTree: false },
+    request: { ...retryOf, isKept: true, takesWorkingTree: false },
   });
 }

@@ -21,7 +21,7 @@ export interface PlannedStep {
 export async function planSteps(
   { source, destination }: { source: TargetSnapshot; destination: TargetSnapshot },
   syncBaseline: SyncBaseline,
-): Promise<{ steps: PlannedStep[]; left: string[] }> {
+): Promise<{ steps: PlannedStep[]; ignoredParts: string[] }> {
   const ignoredParts = new Set<string>();
   const sourceResources = exportablesOf(source, (sentence) => ignoredParts.add(sentence));
   const existingById = new Map(exportablesOf(destination, () => {}).map((existing) => [existing.id, existing]));
@@ -49,7 +49,7 @@ export async function planSteps(
     };
     steps.push({ reported, exportable: exportable, before });
   }
-  return { steps, left: [...ignoredParts] };
+  return { steps, ignoredParts: [...ignoredParts] };
 }
 
 export function providerOf({ record }: ExportableResource, { providers }: TargetSnapshot): string | undefined {

@@ -40,7 +40,7 @@ export function publishingRouter(options: PublishingOptions, guard: RouteGuard):
   return mountRoutes(publishingRoutes, guard, {
     planPublishing: async ({ resource, body, req }) => (await prepare(options, guard, resource, body, req)).plan,
     async applyPublishing({ resource, body: { seen, overwrite = [], ...request }, req, res }) {
-      const { plan, steps, here, sides, syncBaseline } = await prepare(options, guard, resource, request, req);
+      const { plan, steps, localPlatform, sides, syncBaseline } = await prepare(options, guard, resource, request, req);
       if (plan.seen !== seen)
         throw new PlatformError(
           'changed_meanwhile',
@@ -59,7 +59,7 @@ export function publishingRouter(options: PublishingOptions, guard: RouteGuard):
       );
       if (missing.length > 0) throw new PlatformError('publish_conflict', `nothing was copied. ${missing.join('; ')}`);
       const applied = await applySteps(sides, steps, syncBaseline);
-      for (const commit of here.commits) res.append(COMMIT_HEADER, commit);
+      for (const commit of localPlatform.commits) res.append(COMMIT_HEADER, commit);
       return applied;
     },
   });
@@ -89,7 +89,7 @@ async function prepare(
     last: (step) => log.get(digestOf([...way, step]))?.digest,
     recordSync: (step, digest) => log.put(digestOf([...way, step]), { digest }),
   };
-  const { steps, left: ignoredParts } = await planSteps(sides, syncBaseline);
+  const { steps, ignoredParts } = await planSteps(sides, syncBaseline);
   const reported = {
     from: from.title,
     to: to.title,
@@ -99,5 +99,5 @@ async function prepare(
   };
   // The digest excludes the checks, because invocations meanwhile change them.
   const { checks: _, ...planned } = reported;
-  return { plan: { ...reported, seen: digestOf(planned) }, steps, here: localPlatform, sides, syncBaseline };
+  return { plan: { ...reported, seen: digestOf(planned) }, steps, localPlatform, sides, syncBaseline };
 }

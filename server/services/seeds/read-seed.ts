@@ -148,17 +148,17 @@ function presentMembers(members: object): JsonObject {
 async function readNode(
   document: SeedDocument,
   value: unknown,
-  place: Pick<SeedNode, 'collection' | 'name' | 'parent' | 'path'>,
+  location: Pick<SeedNode, 'collection' | 'name' | 'parent' | 'path'>,
   readCode: CodeReader,
 ): Promise<SeedNode> {
-  const members = readMembers(document, nodeSchema, value, place);
-  const { name = place.name, properties: writtenProperties, entitlements: grants, codeFile, ...record } = members;
+  const members = readMembers(document, nodeSchema, value, location);
+  const { name = location.name, properties: writtenProperties, entitlements: grants, codeFile, ...record } = members;
   const code =
-    codeFile === undefined ? undefined : await codeOf(document, place, codeFile, readCode, writtenProperties);
+    codeFile === undefined ? undefined : await codeOf(document, location, codeFile, readCode, writtenProperties);
   const located =
-    place.collection === 'lambdas' ? withAbsolutePackage(writtenProperties, readCode.folder) : writtenProperties;
+    location.collection === 'lambdas' ? withAbsolutePackage(writtenProperties, readCode.folder) : writtenProperties;
   const properties = code === undefined ? located : { ...located, code };
-  const node: SeedNode = { ...place, name, record: presentMembers(record), properties, grants, children: [] };
+  const node: SeedNode = { ...location, name, record: presentMembers(record), properties, grants, children: [] };
   node.children = await readChildren(document, value, node, readCode);
   return node;
 }
@@ -239,13 +239,13 @@ function withAbsolutePackage(properties: JsonObject | undefined, folder: string 
 /** A lambda's source as its `code` property has it (D-056). */
 async function codeOf(
   document: SeedDocument,
-  place: Pick<SeedNode, 'collection' | 'path'>,
+  location: Pick<SeedNode, 'collection' | 'path'>,
   codeFile: string,
   readCode: CodeReader,
   properties: JsonObject = {},
 ): Promise<string> {
-  const where = [...place.path, 'codeFile'];
-  if (place.collection !== 'lambdas') throw document.errorAt(where, 'is for lambdas only');
+  const where = [...location.path, 'codeFile'];
+  if (location.collection !== 'lambdas') throw document.errorAt(where, 'is for lambdas only');
   if ('code' in properties)
     throw document.errorAt(where, 'cannot be combined with properties.code. Set only one of them.');
   try {

@@ -42,15 +42,15 @@ test.each(['append', 'sync'] as const)(
     const file = new AppendFile(files, 'log.jsonl', 'batch');
     await append(file, 'kept\n');
     const ends: string[] = [];
-    const tell = (text: string) => file.append(text, (error) => ends.push(error ? `not ${text}` : text));
+    const appendText = (text: string) => file.append(text, (error) => ends.push(error ? `not ${text}` : text));
     files.before = (step) => {
       if (step !== failing) return;
       files.before = () => undefined;
-      tell('late');
+      appendText('late');
       throw systemError('ENOSPC');
     };
-    tell('first');
-    tell('second');
+    appendText('first');
+    appendText('second');
     await expect(file.settled()).rejects.toMatchObject({ status: 503 });
     expect(ends).toEqual(['not late', 'not second', 'not first']);
     expect(await contentOf(files)).toBe('kept\n');

@@ -170,14 +170,14 @@ export class OutboundCalls {
     if (executionId !== undefined) this.#executionIds.set(request, executionId);
     const { method, url } = head;
     const rules = this.rulesOf(head);
-    const known = {
+    const call = {
       id: this.#lastId,
       atMs: monotonicMs(),
       method,
       url: url.slice(0, LONGEST_URL),
       ...(traceId !== undefined && { traceId }),
     };
-    this.#report({ ...known, ...(rules.length > 0 && { rules }) });
+    this.#report({ ...call, ...(rules.length > 0 && { rules }) });
   }
 
   #watchHttp(): void {

@@ -61,11 +61,11 @@ export class InFlightCalls {
   #total = 0;
   #closed = 0;
 
-  constructor(logLimitLines: number, reported: Listeners) {
-    this.#listeners = reported;
+  constructor(logLimitLines: number, listeners: Listeners) {
+    this.#listeners = listeners;
     this.#output = new OutputLines(logLimitLines, (stream, text) => {
       if (this.#speaker) this.#speaker.listener.line(stream, text);
-      else reported.onLine(stream, text);
+      else listeners.onLine(stream, text);
     });
   }
 
