@@ -24,7 +24,8 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // Twice the number of processors, because tests often wait for processes and engines.
     maxWorkers: 2 * Math.max(2, availableParallelism()),
-    sequence: { seed: testSeed },
+    // No test relies on the tests before it. The order is the same in each run, and another one with each value of TEST_SEED.
+    sequence: { seed: testSeed, shuffle: { tests: true } },
     // These timeouts only end tests that hang. They are long enough for a busy machine, and waits end as soon as their condition is met.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -141,6 +141,7 @@ describe('the environment of a lambda’s process (D-113, D-114)', () => {
     await setEnv(tenant.org, { FAR: 'changed', GATEWAY_URL: 'mine' });
     expect(await readEnv()).toMatchObject({ FAR: 'changed', GATEWAY_URL: 'mine' });
     await setEnv(tenant.org, {});
+    await setEnv(tenant.environment, {});
     const last = await readEnv();
     expect(last).not.toHaveProperty('FAR');
     expect(last.GATEWAY_URL).toBe(gatewayUrl);

@@ -40,7 +40,9 @@ describe('volumes (D-045)', () => {
       refusal(400, `${at}/name`, 'lower-case letters'),
     );
     expect(await volumes({ properties: { type: 'persistent' } })).toMatchObject(refusal(400, `${at}/name`));
-    expect(await volumes(volume_resource)).toMatchObject(refusal(409));
+    const existing = { ...volume_resource, name: 'existing' };
+    await create('owner', { volumes: [{ mount_path: '/data', volume_resource: existing }] });
+    expect(await volumes(existing)).toMatchObject(refusal(409));
     expect((await root.get('/acme/containers?name=refused')).body).toEqual([]);
     expect((await root.get('/acme/volumes?name=tape')).body).toEqual([]);
   });
@@ -53,8 +55,9 @@ describe('volumes (D-045)', () => {
   });
 
   it('does not create a container whose name is taken, nor its volume', async () => {
+    await create('taken');
     const body = {
-      name: 'mounting',
+      name: 'taken',
       properties: {
         ...required(),
         volumes: [{ mount_path: '/x', volume_resource: { ...volume_resource, name: 'x' } }],

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { refusal, sharedPlatform } from '../../../testing/platform.ts';
 import { KONG, namesOf, PROVIDER } from '../../../testing/sample-provider.ts';
 import { createTenant, makeUser } from '../../../testing/tenant.ts';
@@ -19,6 +19,12 @@ describe('initialize (D-067, D-068)', () => {
     'default-gateway-manager': ['GatewayManager', 'default-gateway'],
     'default-logging': ['Logging'],
   };
+
+  /** Restores the defaults that a test deleted, renamed or replaced, with the links among them. */
+  afterEach(async () => {
+    for (const { id } of (await root.get('/root/providers')).body) await root.delete(`/root/providers/${id}`);
+    await initialize();
+  });
 
   it('answers with links of all defaults, and creates nothing twice', async () => {
     const before = (await root.get('/root/providers?expand=true')).body;
