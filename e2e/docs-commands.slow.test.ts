@@ -96,7 +96,8 @@ async function bash(script: string): Promise<string> {
   return withoutPorts(stdout);
 }
 
-describe('the commands of a page', () => {
+// The pages share a platform, and its logs stay when the world is reset: the pages keep the order in which a reader meets them.
+describe('the commands of a page', { shuffle: false }, () => {
   beforeEach(async () => {
     const base = `http://127.0.0.1:${ports.base}`;
     const body = new URLSearchParams({ grant_type: 'password', username: 'root', password: await rootPassword() });
