@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -26,7 +26,6 @@ import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
 import { type Answer, Exchange, errorAnswer } from './exchange.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
-import { OpenExchanges } from './open-exchanges.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
 import type { LimitUse } from './rate-limit.ts';
@@ -205,5 +204,57 @@ export class Gateway {
       'X-Terrarium-Upstream-Latency': '0',
       'Server-Timing': 'proxy;dur=0, upstream;dur=0',
     };
+  }
+}
+
+class OpenExchanges {
+  readonly #bySocket = new Map<Socket, Exchange | undefined>();
+  readonly #events = new EventEmitter();
+  readonly #onOver: (exchange: Exchange) => void;
+  #count = 0;
+
+  constructor(onOver: (exchange: Exchange) => void) {
+    this.#onOver = onOver;
+  }
+
+  /** Watches a new connection, because its end also ends its exchange. */
+  follow(socket: Socket): void {
+    if (this.#bySocket.has(socket)) return; // its bytes are parsed a second time
+    this.#bySocket.set(socket, undefined);
+    socket.on('close', () => {
+      const exchange = this.#bySocket.get(socket);
+      this.#bySocket.delete(socket);
+      if (exchange) this.#close(exchange);
+    });
+  }
+
+  add(exchange: Exchange): void {
+    const { socket } = exchange.request;
+    if (!this.#bySocket.has(socket)) return; // its connection is already closed
+    this.#bySocket.set(socket, exchange);
+    this.#count++;
+    exchange.response.on('close', () => {
+      if (this.#bySocket.get(socket) !== exchange) return; // the end of the connection ended the exchange
+      this.#bySocket.set(socket, undefined);
+      this.#close(exchange);
+    });
+  }
+
+  goAway(): void {
+    for (const exchange of [...this.#bySocket.values()]) exchange?.goAway();
+  }
+
+  cut(): void {
+    for (const socket of this.#bySocket.keys()) socket.destroy();
+  }
+
+  async none(): Promise<void> {
+    while (this.#count > 0) await once(this.#events, 'none');
+  }
+
+  #close(exchange: Exchange): void {
+    this.#count--;
+    this.#onOver(exchange);
+    if (this.#count === 0) this.#events.emit('none');
   }
 }

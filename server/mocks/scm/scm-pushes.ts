@@ -1,11 +1,13 @@
 import { reasonOf } from '../../model/errors.ts';
 import type { Push, PushedRef } from './git-http.ts';
-import { LOCAL_RUN, type MergeRequestOptions, type PushOptions, readPushOptions } from './push-options.ts';
 import type { RequestedPipeline } from './scm-pipelines.ts';
 import { openMergeRequest } from './scm-projects.ts';
 import { NO_COMMIT } from './scm-repositories.ts';
 import type { ScmParts } from './scm-request.ts';
 import { pathWithNamespace, SCM_USER, type ScmProject } from './scm-state.ts';
+
+/** Option of the push of a commit whose pipeline runs locally. */
+const LOCAL_RUN = 'terrarium.local-run';
 
 const DEFINITION = '.gitlab-ci.yml';
 /** A push of more branches and tags starts no pipelines, as on the real server. */
@@ -162,3 +164,55 @@ async function startPipeline(
 const isRemoval = ({ after }: PushedRef) => after === NO_COMMIT;
 const isTag = (ref: string) => ref.startsWith('refs/tags/');
 const nameOf = ({ ref }: Pick<PushedRef, 'ref'>) => ref.split('/').slice(2).join('/');
+
+/** The requests of a push's options. */
+interface PushOptions {
+  skipsPipelines: boolean;
+  variables: Record<string, string>;
+  /** Undefined: nothing about merge requests. */
+  mergeRequest: MergeRequestOptions | undefined;
+  /** Names of options that have no effect. */
+  unsupported: string[];
+}
+
+interface MergeRequestOptions {
+  isCreated: boolean;
+  isDraft: boolean;
+  target?: string;
+  title?: string;
+  description?: string;
+  removesSourceBranch?: true;
+  added: string[];
+  removed: string[];
+}
+
+/** The members that each option of merge requests sets. */
+const MEMBERS: Readonly<Record<string, (value: string, before: MergeRequestOptions) => Partial<MergeRequestOptions>>> =
+  {
+    create: () => ({ isCreated: true }),
+    draft: () => ({ isDraft: true }),
+    target: (target) => ({ target }),
+    title: (title) => ({ title }),
+    description: (description) => ({ description }),
+    remove_source_branch: () => ({ removesSourceBranch: true }),
+    label: (label, { added }) => ({ added: [...added, label] }),
+    unlabel: (label, { removed }) => ({ removed: [...removed, label] }),
+  };
+
+/** Reads options as `git push -o` sends them: `NAME` or `NAME=VALUE`. */
+function readPushOptions(options: readonly string[]): PushOptions {
+  const mergeRequest: MergeRequestOptions = { isCreated: false, isDraft: false, added: [], removed: [] };
+  const read: PushOptions = { skipsPipelines: false, variables: {}, mergeRequest: undefined, unsupported: [] };
+  for (const option of options) {
+    const [, name = option, value = ''] = /^([^=]*)=(.*)$/s.exec(option) ?? [];
+    // `mr` is the short name, as on the real server.
+    const [, ofMergeRequest = ''] = /^(?:merge_request|mr)\.(\w+)$/.exec(name) ?? [];
+    const membersOf = Object.hasOwn(MEMBERS, ofMergeRequest) ? MEMBERS[ofMergeRequest] : undefined;
+    const [, key, text = ''] = /^ci\.variable="?(\w+)=(.*?)"?$/s.exec(option) ?? [];
+    if (membersOf) read.mergeRequest = Object.assign(mergeRequest, membersOf(value, mergeRequest));
+    else if (option === 'ci.skip') read.skipsPipelines = true;
+    else if (key !== undefined) read.variables[key] = text;
+    else if (option !== LOCAL_RUN) read.unsupported.push(name);
+  }
+  return read;
+}

@@ -1,6 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import express, { type Request, type Router } from 'express';
-import { membershipRoutes, providerRoutes } from '../../api/routes/meta-types.ts';
+import type { Request, Router } from 'express';
+import express from 'express';
+import type { Operation } from 'fast-json-patch';
+import { anyRoutes } from '../../api/routes/meta-any.ts';
+import { openRoutes, openTypeRoutes } from '../../api/routes/meta-open.ts';
+import {
+  envRoutes,
+  lambdaEnvRoutes,
+  membershipRoutes,
+  providerRoutes,
+  scaleRoutes,
+} from '../../api/routes/meta-types.ts';
 import { showCredentials } from '../../api/routes/records.ts';
 import { answerErrors } from '../../api/server/answer-error.ts';
 import { authenticate } from '../../api/server/authenticate.ts';
@@ -8,25 +18,35 @@ import { type MountedRoute, mountedRoutes, type RouteGuard, routerOf } from '../
 import { queryOf } from '../../api/server/query.ts';
 import type { Authenticator } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
+import type { Json } from '../../model/json.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
-import { findOrganization } from '../../model/rules/hierarchy.ts';
+import {
+  closestAncestor,
+  ENVIRONMENT,
+  findOrganization,
+  mergedEnv,
+  ORGANIZATION,
+  WORKSPACE,
+} from '../../model/rules/hierarchy.ts';
 import { USER } from '../../model/type-names.ts';
+import { isTypeWord } from '../../model/type-words.ts';
 import { memberIds } from '../../model/types/group.ts';
 import { actorOf } from './actor.ts';
 import type { ControlPlane } from './control-plane.ts';
+import type { DeletionQuery } from './deletion.ts';
 import { entitlementRouter } from './entitlement-routes.ts';
 import { globalRouter } from './global-routes.ts';
-import { lookupRouter } from './lookup-routes.ts';
+import { listBelow, listOwned } from './lists.ts';
+import type { Moves } from './moves.ts';
 import { isResourcePath, noRoute, pathResolvers, requirePath } from './paths.ts';
 import type { ProviderDefaults } from './provider-defaults.ts';
-import { recordRouter } from './record-routes.ts';
 import { referenceRouter } from './reference-routes.ts';
-import { refusedRouter } from './refused-routes.ts';
+import { refusedRouter, refuseListPatch, refuseNotEmulated } from './refused-routes.ts';
 import { RenderedTexts } from './rendered-texts.ts';
-import { Renderer } from './renderer.ts';
-import type { ExtraInput, ResourceRouteParts } from './route-parts.ts';
+import { type RecordView, Renderer } from './renderer.ts';
+import { created, type ExtraInput, type ResourceRouteParts } from './route-parts.ts';
+import { type Listing, list, read } from './selection.ts';
 import { type StatusOptions, statusRouter } from './status-routes.ts';
-import { workloadRouter } from './workload-routes.ts';
 
 export interface ResourceRoutesOptions {
   core: ControlPlane;
@@ -145,6 +165,116 @@ function providerRouter({ answer }: ResourceRouteParts, defaults: ProviderDefaul
     redeployProvider() {},
     actOnProvider({ query: { action } }) {
       throw new PlatformError('not_supported', `provider action '${action.slice(0, 64)}' is not emulated (D-069)`);
+    },
+  });
+}
+
+/** Values that follow from a resource's parents: inherited environment variables, its context, its actions (D-112, D-015). */
+function lookupRouter({ service: { view }, answer }: ResourceRouteParts): MountedRoute[] {
+  const context = ({ renderer }: ExtraInput, resource: StoredResource) => {
+    const [workspace, environment] = [
+      closestAncestor(view, resource, WORKSPACE),
+      closestAncestor(view, resource, ENVIRONMENT),
+    ];
+    const isPlace = [ORGANIZATION, WORKSPACE, ENVIRONMENT].includes(resource.type);
+    return {
+      organization: renderer.link(closestAncestor(view, resource, ORGANIZATION) ?? view.root),
+      ...(workspace && { workspace: renderer.link(workspace) }),
+      ...(environment && { environment: renderer.link(environment) }),
+      ...(!isPlace && { resource: renderer.link(resource) }),
+    };
+  };
+  const rows = { ...anyRoutes, ...envRoutes, ...lambdaEnvRoutes, readEnv: openTypeRoutes.readEnv };
+  return answer(rows, {
+    readTop: (input) => read(input, input.found.resource_id),
+    readContextOfOrganization: (input) => context(input, input.found.fqon),
+    listActionsOfOrganization: () => [],
+    readContextOfResource: (input) => context(input, input.found.resource_id),
+    listActionsOfResource: () => [],
+    readContextOfChild: (input) => context(input, input.found.child_id),
+    listNotEmulated: () => [],
+    createNotEmulated: ({ path }) => refuseNotEmulated(path.listed_word),
+    readEnvOfOrganization: ({ found }) => mergedEnv(view, found.fqon),
+    readEnvOfLambdaById: ({ found }) => mergedEnv(view, found.lambda_id),
+    readEnv: ({ found }) => mergedEnv(view, found.resource_id),
+  });
+}
+
+/** The routes that are the same for every type (D-002, D-004, D-005, D-008). */
+function recordRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
+  const { view } = service;
+
+  const patch = async ({ actor, renderer, body }: ExtraInput & { body: Operation[] }, { id }: StoredResource) =>
+    renderer.record(await service.patch(actor, id, body, renderer));
+  const replace = async ({ actor, renderer, body }: ExtraInput & { body: Json | undefined }, { id }: StoredResource) =>
+    renderer.record(await service.replace(actor, id, body));
+  const remove = ({ actor, query }: ExtraInput & { query: DeletionQuery }, { id }: StoredResource) =>
+    service.remove(actor, id, query);
+  /** Lists of words that are only listed are empty (D-190). */
+  const listOf = (input: Listing, collection: string, resources: typeof listOwned, from: StoredResource) =>
+    isTypeWord(collection) || collection === 'resources'
+      ? list(service, input, resources(view, from, collection), collection)
+      : [];
+  const refuseAction = (): never => {
+    throw new PlatformError('not_supported', 'actions on lists, such as import, are not emulated (D-211)');
+  };
+
+  return answer(openRoutes, {
+    listRecords: (input) => listOf(input, input.path.word, listOwned, input.found.fqon),
+    actOnList: refuseAction,
+    createRecord: async ({ actor, body, found, ...input }) =>
+      created(await service.create(actor, found.fqon.id, found.new_word, body), input),
+    patchList: refuseListPatch,
+    readRecord: (input) => read(input, input.found.resource_id),
+    patchRecord: (input) => patch(input, input.found.resource_id),
+    replaceRecord: (input) => replace(input, input.found.replaceable_id),
+    deleteRecord: (input) => remove(input, input.found.resource_id),
+    listChildRecords: (input) => listOf(input, input.path.child_word, listBelow, input.found.resource_id),
+    actOnChildren: refuseAction,
+    createChild: async ({ actor, body, found, ...input }) =>
+      created(await service.create(actor, found.parent_id.id, found.new_word, body), input),
+    patchChildren: refuseListPatch,
+    readChild: (input) => read(input, input.found.child_id),
+    patchChild: (input) => patch(input, input.found.own_id),
+    replaceChild: (input) => replace(input, input.found.own_replaceable_id),
+    deleteChild: (input) => remove(input, input.found.own_id),
+  });
+}
+
+/** Migrate, promote and scale: `POST F/containers|lambdas/{id}/...`, 202 with the full record (D-008, D-053, D-131). */
+function workloadRouter(
+  { service, answer }: ResourceRouteParts,
+  moves: Moves,
+  maxInstances: number,
+): MountedRoute[] {
+  const accepted = ({ renderer }: ExtraInput, id: string): RecordView => {
+    const record = service.view.find(id);
+    if (!record) throw new PlatformError('not_found', `resource ${id} not found`);
+    return renderer.record(record);
+  };
+  const { migrate, promote } = openTypeRoutes;
+  const rows = { migrate, promote, ...scaleRoutes };
+  return answer(rows, {
+    async migrate({ found: { resource_id: source }, query, ...input }) {
+      await moves.migrate(input.actor, source, query.provider);
+      return accepted(input, source.id);
+    },
+    async promote({ found: { resource_id: source }, query, ...input }) {
+      await moves.promote(input.actor, source, query.target);
+      return accepted(input, source.id);
+    },
+    async scaleContainer({ found: { container_id: container }, query: { numInstances }, ...input }) {
+      if (numInstances > maxInstances) {
+        throw new PlatformError(
+          'invalid_query',
+          `query parameter 'numInstances' must be an integer from 0 to ${maxInstances}`,
+        );
+      }
+      await service.setProperties(input.actor, container.id, 'scale', (before) => ({
+        ...before.properties,
+        num_instances: numInstances,
+      }));
+      return accepted(input, container.id);
     },
   });
 }

@@ -1,16 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
-import type { JsonObject } from '../../model/json.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../../model/json.ts';
 import { pointerTo, segmentsOf } from '../../model/patch/pointer.ts';
-import type { StoredResource, Uuid } from '../../model/record.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord } from '../../model/registry.ts';
+import { pathOf } from '../../model/resource-path.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
+import { allBelow } from '../../model/rules/hierarchy.ts';
+import { replaceAt } from '../../model/rules/property-places.ts';
 import { replaceReferences } from '../../model/rules/references.ts';
 import { hashedProperties, replaceSecrets } from '../../model/rules/secrets.ts';
 import { parseTypeName } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { madeVolumes, withCreatedVolumes } from './inline-volumes.ts';
-import { pruneWorld } from './prune-world.ts';
+import { mountedIds } from '../../model/types/mounts.ts';
 import { type GrantEntry, grantsOf, identityWords, plainGrants } from './seed-grants.ts';
 import { descendants, type Seed, type SeedNode } from './seed-node.ts';
 import { type Found, LITERAL, SeedScope } from './seed-scope.ts';
@@ -229,4 +231,59 @@ async function blaming<T>(seed: Seed, node: SeedNode, actor: () => Promise<T>): 
     const within = detail ? segmentsOf(detail.pointer) : [];
     throw seed.errorAt([...node.path, ...within], detail?.message ?? cause.message, cause);
   }
+}
+
+/** Deletes what is not kept: its users first, children before parents. Throws 409 if something that stays uses it; deletions stay. */
+async function pruneWorld(
+  target: Pick<SeedTarget, 'view' | 'remove'>,
+  organizations: readonly Uuid[],
+  keptIds: ReadonlySet<Uuid>,
+): Promise<void> {
+  const { view } = target;
+  const doomed = new Set(
+    organizations.flatMap((id) => [...allBelow(view, id)]).flatMap(({ id }) => (keptIds.has(id) ? [] : [id])),
+  );
+  const remove = async (record: StoredResource): Promise<void> => {
+    if (!doomed.delete(record.id)) return;
+    for (const dependant of [...view.children(record.id), ...view.referrers(record.id)]) await remove(dependant);
+    const path = pathOf(record, (id) => view.find(id));
+    try {
+      await target.remove(record.id);
+    } catch (cause) {
+      if (!(cause instanceof PlatformError)) throw cause;
+      throw new PlatformError(cause.reason, `${path} cannot be pruned: ${cause.message}`, { cause });
+    }
+  };
+  for (const id of doomed) {
+    const record = view.find(id);
+    if (record) await remove(record);
+  }
+}
+
+const MOUNT = ['volumes', '*'];
+const REQUEST = 'volume_resource';
+
+/** The wanted properties of a container or job in which a volume that was asked for and made before (D-045) is not asked for again. */
+function withCreatedVolumes(properties: JsonObject, stored: StoredResource, view: WorldView): JsonObject {
+  if (!canMount(stored)) return properties;
+  const mounted = mountedIds(stored, 'volumes').flatMap((id) => view.find(id) ?? []);
+  return replaceAt(properties, MOUNT, (mount) => {
+    const createdVolume = mounted.find(({ name }) => name === memberOf(memberOf(mount, REQUEST), 'name'));
+    if (!createdVolume || !isJsonObject(mount)) return mount;
+    const { [REQUEST]: _, ...rest } = mount;
+    return { ...rest, volume_id: createdVolume.id };
+  });
+}
+
+/** The volumes that a container or job got for what it asked for. */
+function madeVolumes(properties: JsonObject, stored: StoredResource): Uuid[] {
+  if (!canMount(stored) || !Array.isArray(properties.volumes)) return [];
+  const ids = mountedIds(stored, 'volumes');
+  return properties.volumes.flatMap((mount, index) =>
+    memberOf(mount, REQUEST) === undefined ? [] : (ids[index] ?? []),
+  );
+}
+
+function canMount(record: StoredResource): boolean {
+  return ['containers', 'jobs'].includes(typeOf(record).collection);
 }

@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { PlatformError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf, typeWordsFrom } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
+import { toDefaultsView } from '../../model/rules/provider-defaults.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { type BuiltIn, builtInOf } from './built-in.ts';
 import { type FormOptions, formOf } from './seed-form.ts';
 import { descendants, type SeedNode } from './seed-node.ts';
 import { LITERAL, SeedScope } from './seed-scope.ts';
@@ -203,4 +204,48 @@ function keyFor(name: string, siblings: readonly SeedNode[]): string {
 function uuidsIn(form: JsonObject): Uuid[] {
   const uuids = JSON.stringify(form).matchAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi);
   return Array.from(uuids, ([text]) => text.toLowerCase());
+}
+
+type BuiltIn = ReturnType<typeof builtInOf>;
+
+/**
+ * Returns the resources that every platform has from the start (D-067, D-068, D-175).
+ * @param gatewayUrl what an untouched default gateway publishes
+ */
+function builtInOf(view: WorldView, gatewayUrl: string) {
+  const defaults = toDefaultsView(view, gatewayUrl);
+  const areDefaultsComplete = defaults.every(
+    ({ draft, found }) => found?.id === draft.id || found?.type === draft.type,
+  );
+  const fixed = defaults.filter(({ draft, found }) => found?.id === draft.id);
+  const untouched = fixed.filter(
+    ({ draft, found }) => areDefaultsComplete && found && isPlain(found) && isDeepStrictEqual(draft, partOf(found)),
+  );
+  const rootUser = view.find(view.root.owner);
+  return {
+    /** Would making the default providers leave the world as it is? */
+    areDefaultsComplete,
+    defaultIds: new Set(fixed.map(({ draft }) => draft.id)),
+    /** Ids of resources that every world has from its start. */
+    untouched: new Set([
+      ...untouched.map(({ draft }) => draft.id),
+      ...(rootUser && isPlainRootUser(rootUser) ? [rootUser.id] : []),
+    ]),
+  };
+}
+
+function partOf({ id, type, name, properties }: StoredResource) {
+  return { id, type, name, properties };
+}
+
+/** True if the record has only a name and properties. */
+function isPlain({ description, tags, variables, grants = {} }: StoredResource): boolean {
+  const hasMore = [description, tags, variables].some((member) => member !== undefined);
+  return !hasMore && Object.keys(grants).length === 0;
+}
+
+/** Whatever its password is: that is the configuration's to say. */
+function isPlainRootUser(user: StoredResource): boolean {
+  const { password: _, ...properties } = user.properties;
+  return user.name === 'root' && isPlain(user) && isDeepStrictEqual(properties, { platform_home: 'root' });
 }
