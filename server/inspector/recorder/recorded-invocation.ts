@@ -189,8 +189,8 @@ export function addInvocation(
 }
 
 function detailsText(bodies: ByteLog, { outcome, logs, outbound }: Invocation, context: CallContext): string {
-  if (outcome.ok && logs.length + outbound.length === 0)
-    return `{"context":${contextText(context)},"logs":[],"outbound":[]}`;
+  const emptyDetails = emptyDetailsText(context);
+  if (outcome.ok && logs.length + outbound.length === 0) return emptyDetails;
   const message = !outcome.ok && outcome.message.length > MESSAGE_CHARACTERS ? outcome.message : undefined;
   const more: Omit<Details, 'context'> = {
     logs: toLinesView(logs),
@@ -202,21 +202,25 @@ function detailsText(bodies: ByteLog, { outcome, logs, outbound }: Invocation, c
     ),
     ...(message !== undefined && { message }),
   };
-  return `{"context":${contextText(context)},${JSON.stringify(more).slice(1)}`;
+  return emptyDetails.slice(0, -NO_PARTS.length) + JSON.stringify(more).slice(1);
 }
 
+const NO_PARTS = '"logs":[],"outbound":[]}';
 /** Calls of one connection often have the same context. */
-const contextTexts = new WeakMap<CallContext, string>();
+const emptyDetailsTexts = new WeakMap<CallContext, string>();
 
-/** Without credentials, which must not be written to a file, not even for a replay. */
-function contextText(context: CallContext): string {
-  const cachedText = contextTexts.get(context);
+/**
+ * Returns the details of an invocation without logs and outbound calls. They have no credentials, which must not be written to a file, not
+ * even for a replay.
+ */
+function emptyDetailsText(context: CallContext): string {
+  const cachedText = emptyDetailsTexts.get(context);
   if (cachedText !== undefined) return cachedText;
   const headers = { ...context.headers };
   for (const name of ['authorization', 'cookie'])
     if (headers[name] !== undefined) headers[name] = toHeaderView(name, headers[name]);
-  const text = JSON.stringify({ ...context, creds: undefined, headers });
-  contextTexts.set(context, text);
+  const text = `{"context":${JSON.stringify({ ...context, creds: undefined, headers })},${NO_PARTS}`;
+  emptyDetailsTexts.set(context, text);
   return text;
 }
 

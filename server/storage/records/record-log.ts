@@ -15,6 +15,8 @@ export interface RecordLogOptions<T> {
   pool: BufferPool;
   files?: LogFiles | undefined;
   maxItems: number;
+  /** Adds the records that wait to be written, before anything is read. */
+  flush?(): void;
   /** Parses a record, of whose checksum the file is known. The tail is valid only until the next turn. */
   decode(json: unknown, tail: Buffer): T;
   figuresOf?(item: T): RecordFigures;
@@ -57,7 +59,8 @@ export class RecordLog<T> {
   }
 
   get size(): number {
-    return this.#next - this.oldest;
+    const { oldest } = this;
+    return this.#next - oldest;
   }
 
   get maxItems(): number {
@@ -65,10 +68,12 @@ export class RecordLog<T> {
   }
 
   get newest(): number {
+    this.#options.flush?.();
     return this.#next - 1;
   }
 
   get oldest(): number {
+    this.#options.flush?.();
     while (this.#unread.length > 0) this.#indexNext(false);
     const until = this.#next - this.#options.maxItems;
     if (this.#oldest < until) this.#oldest = until;
