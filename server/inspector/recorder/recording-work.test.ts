@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
+import type { OutboundCall } from '../../model/invocation.ts';
 import { MemoryFiles } from '../../storage/files/memory-files.ts';
 import { RecordLogs } from '../../storage/records/record-logs.ts';
 import { invocation, TestGateway, text } from '../../testing/gateway.ts';
+import { figuresOfInvocation, mayBeWarnedKind, outboundCallsOfKind } from './recorded-invocation.ts';
 import { Recorder } from './recorder.ts';
 
 /* What recording costs each call is counted, because times depend on the machine. */
@@ -60,4 +63,32 @@ it('a record with a long body does not wait for others, and holds no memory of t
   expect(added).toEqual([]);
   logs.addLater(() => added.push('long'), 100_000);
   expect(added).toEqual(['short', 'long']);
+});
+
+it('the index tells which invocations may have an outbound call with a warning; those of earlier versions may', async () => {
+  const gateway = await new TestGateway().start();
+  const lambda = gateway.lambda(() => text(''), { public: true });
+  gateway.endpoint(gateway.api('web'), lambda, { resource: '/form' });
+  await gateway.send('GET', '/web/form');
+  await gateway.stop();
+  const [call] = gateway.calls;
+  if (!call) throw new Error('the lambda was not called');
+  const logs = new RecordLogs({ ...BOUNDS, nowMs: () => gateway.nowMs });
+  const recorder = new Recorder(logs);
+  await logs.open();
+  const outboundCall = { method: 'POST', url: 'https://crm.example.com/', startedAtMs: 1, durationMs: 2, status: 200 };
+  const add = (outbound: OutboundCall[]) =>
+    recorder.addInvocation({ ...invocation(lambda.id, randomUUID(), text('')), outbound }, call);
+  add([]);
+  add([outboundCall]);
+  add([outboundCall, { ...outboundCall, warning: 'this form has no oid' }]);
+  const kinds = Array.from(recorder.invocations.marksForward(), ({ kind }) => kind);
+  expect(kinds.map((kind) => [outboundCallsOfKind(kind), mayBeWarnedKind(kind)])).toEqual([
+    [0, false],
+    [1, false],
+    [2, true],
+  ]);
+  const { warnings, ...earlier } = recorder.invocations.at(2)?.item ?? expect.fail('the record is missing');
+  expect(warnings).toBe(0);
+  expect(mayBeWarnedKind(figuresOfInvocation(earlier).kind)).toBe(true);
 });

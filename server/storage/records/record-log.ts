@@ -35,6 +35,8 @@ export interface PageQuery<T> {
   fromMs?: number;
   /** Items that began later are not read, epoch milliseconds. */
   toMs?: number;
+  /** Decides by the kind in the index. Other items are not read, and do not count as checked. */
+  isWantedKind?(kind: number): boolean;
   isWanted(placed: Placed<T>): boolean;
   /** Maximum number of items to check; the page then ends early. */
   maxLooked: number;
@@ -110,7 +112,7 @@ export class RecordLog<T> {
   }
 
   /** Newest first. `next` is the `before` for the next page, if older items can follow. */
-  page({ limit, before, after = 0, fromMs, toMs, isWanted, maxLooked }: PageQuery<T>): {
+  page({ limit, before, after = 0, fromMs, toMs, isWantedKind, isWanted, maxLooked }: PageQuery<T>): {
     items: Placed<T>[];
     next: number | undefined;
   } {
@@ -120,6 +122,7 @@ export class RecordLog<T> {
     for (let seq = Math.min(before ?? this.#next, this.#next) - 1; seq >= last; seq--) {
       if (fromMs !== undefined && this.#columns.fact(seq, 'atMs') < fromMs) continue;
       if (toMs !== undefined && this.#columns.fact(seq, 'beganMs') > toMs) continue;
+      if (isWantedKind?.(this.#columns.fact(seq, 'kind')) === false) continue;
       if (items.length === limit || looked++ === maxLooked) return { items, next: seq + 1 };
       const placed = this.#read(seq);
       if (placed && isWanted(placed)) items.push(placed);
