@@ -55,7 +55,7 @@ it('recording warm calls serializes nothing with JSON.stringify, stores few byte
   await logs.stop();
 });
 
-it('a record with a long body does not wait for others, and holds no memory of the request', async () => {
+it('a record with a long body does not wait for others, so that few bytes wait', async () => {
   const logs = new RecordLogs({ ...BOUNDS, nowMs: Date.now });
   await logs.open();
   const added: string[] = [];
