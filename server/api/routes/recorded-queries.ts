@@ -1,6 +1,6 @@
 import { isFailedCall } from '../../model/failed-call.ts';
 import { FAILURE_KINDS, INVOCATION_TRIGGERS } from '../../model/invocation.ts';
-import { parseQuery, type Query, type QueryField } from '../../model/query-language.ts';
+import { parseQuery, type Query, type QueryField, queryTerms } from '../../model/query-language.ts';
 import type { InvocationSummary, RecordedRequest } from './recorded.ts';
 import type { RecordedCall, RecordedLine } from './recorded-parts.ts';
 
@@ -154,6 +154,13 @@ const OUTBOUND_FIELDS: readonly QueryField<OutboundFacts>[] = [
 /** Parses a query of calls, e.g. `is:failed url:crm.example time:>10m`. @param nowMs epoch milliseconds */
 export function outboundQuery(text: string, nowMs: number): Query<OutboundFacts> {
   return parseQuery(text, { fields: OUTBOUND_FIELDS, textsOf: textsOfCall, nowMs });
+}
+
+/** True if a valid query matches only calls with a warning. */
+export function isWarnedQuery(text: string): boolean {
+  return [...queryTerms(text)].some(
+    (term) => 'field' in term && term.field === 'is' && !term.isNegative && term.value.toLowerCase() === 'warned',
+  );
 }
 
 export function* textsOfCall(facts: OutboundFacts): Generator<string> {

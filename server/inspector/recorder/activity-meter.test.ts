@@ -32,12 +32,12 @@ const NAMES = ['resources', 'security', 'gateway', 'containers', 'scm'];
 
 it('counts each minute of the last half hour for the service that a request was for', () => {
   const meter = new ActivityMeter(clock);
-  meter.sawExchange(exchange({}), 1);
+  meter.sawExchange(exchange({}), () => 1);
   nowMs += 2 * MINUTE_MS;
-  meter.sawExchange(exchange({ target: '/meta?x=1' }), 2);
-  meter.sawExchange(exchange({ target: '/security/root/oauth/issue' }), 3);
-  meter.sawExchange(exchange({ target: '/metadata' }), 4);
-  meter.sawExchange(exchange({ plane: 'gateway', target: '/website/lead' }), 5);
+  meter.sawExchange(exchange({ target: '/meta?x=1' }), () => 2);
+  meter.sawExchange(exchange({ target: '/security/root/oauth/issue' }), () => 3);
+  meter.sawExchange(exchange({ target: '/metadata' }), () => 4);
+  meter.sawExchange(exchange({ plane: 'gateway', target: '/website/lead' }), () => 5);
   meter.increment('scm');
   expect(meter.pulseOf(NAMES)).toMatchObject({
     minutes: 30,
@@ -61,9 +61,12 @@ it('counts each minute of the last half hour for the service that a request was 
 
 it('reports the last failure without secrets of its address, and no rejection', () => {
   const meter = new ActivityMeter(clock);
-  meter.sawExchange(exchange({ plane: 'gateway', status: 502, target: '/a?access_token=s3cret', executionId: 'e' }), 7);
-  meter.sawExchange(exchange({ plane: 'gateway', status: 404 }), 8);
-  meter.sawExchange(exchange({ status: undefined, method: 'PUT' }), 9);
+  meter.sawExchange(
+    exchange({ plane: 'gateway', status: 502, target: '/a?access_token=s3cret', executionId: 'e' }),
+    () => 7,
+  );
+  meter.sawExchange(exchange({ plane: 'gateway', status: 404 }), () => 8);
+  meter.sawExchange(exchange({ status: undefined, method: 'PUT' }), () => 9);
   const { services } = meter.pulseOf(NAMES);
   expect(services).toMatchObject({
     gateway: { lastFault: { method: 'GET', status: 502, seq: 7, executionId: 'e', at: new Date(nowMs).toISOString() } },

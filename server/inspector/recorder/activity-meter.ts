@@ -37,13 +37,14 @@ export class ActivityMeter {
     if (fault) activity.lastFault = { at: timeOf(atMs), ...fault };
   }
 
-  /** A recorded request; `seq` is its place. Requests to neither the API nor a public endpoint are not counted. */
-  sawExchange({ plane, method, target, status, executionId }: ExchangeRecord, seq: number): void {
+  /** A recorded request; `seq` returns its place. Requests to neither the API nor a public endpoint are not counted. */
+  sawExchange({ plane, method, target, status, executionId }: ExchangeRecord, seq: () => number): void {
     const service = plane === 'gateway' ? plane : serviceAt(target);
     if (!service) return;
     // Counts only faults of the platform and of its workloads: a rejected request is the client's mistake.
     const isFault = status === undefined || status >= MIN_FAULT_STATUS;
-    this.increment(service, isFault ? { method, target: toTargetView(target), status, seq, executionId } : undefined);
+    const fault = isFault ? { method, target: toTargetView(target), status, seq: seq(), executionId } : undefined;
+    this.increment(service, fault);
   }
 
   /** Returns the activity of each named service minute by minute; the current minute is last. */

@@ -128,7 +128,7 @@ async function replayAll(
 }
 
 async function toRunView(
-  { recorder, activity, historyService, refusalOf }: RecordedData,
+  { recorder, activity, refusalOf }: RecordedData,
   view: WorldView,
   find: ReturnType<typeof likelyCausesFinder>,
   run: FailureRun,
@@ -139,8 +139,7 @@ async function toRunView(
   const crmMessage = refusalOf(newest.executionId);
   const text = failureText(recorder.bodies, newest, crmMessage);
   const [fromMs, untilMs] = [lastGood && Date.parse(lastGood.acceptedAt), Date.parse(first.acceptedAt)];
-  const { seq: newestSeq } = historyService.store;
-  const { likelyCauses, historyFromMs } = await find({ lambdaId, fromMs, untilMs, text, newestSeq });
+  const { likelyCauses, historyFromMs } = await find({ lambdaId, fromMs, untilMs }, text);
   const calls = newest.outcome.ok ? (detailsOf(recorder.bodies, newest)?.outbound ?? []) : [];
   const rule = failedCalls(calls)[0]?.rules?.at(-1);
   return {

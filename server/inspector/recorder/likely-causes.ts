@@ -27,13 +27,11 @@ interface CauseQuery {
   /** Only changes after this moment are candidates, milliseconds since 1970; undefined: all kept changes. */
   fromMs: number | undefined;
   untilMs: number;
-  /** The error message: a change of something that it names comes first. */
-  text: string;
 }
 
 /**
- * Changes before a lambda began to fail: commits on the lambda, its endpoints and secrets, and on the variables of its parents. The
- * likeliest first: changes of something that the failure names, then the newest.
+ * Finds changes before a lambda began to fail, newest first: commits on the lambda, its endpoints and secrets, and on the variables of its
+ * parents.
  */
 async function findLikelyCauses(history: WorldHistory, view: WorldView, query: CauseQuery): Promise<LikelyCauses> {
   const lambda = view.find(query.lambdaId);
@@ -53,34 +51,38 @@ async function findLikelyCauses(history: WorldHistory, view: WorldView, query: C
       if (changes.length > 0) likelyCauses.push({ commit, resource, changes });
     }
   }
-  const named = (candidate: CauseCandidate) => candidate.changes.some((change) => isNamedIn(change, query.text));
-  const ordered = [...likelyCauses.filter(named), ...likelyCauses.filter((candidate) => !named(candidate))].slice(
-    0,
-    MAX_CAUSES,
-  );
   // The first commit creates the world, so its contents are not changes.
   const isCut = !isWhole && earliest !== undefined && earliest.seq > 1;
-  return { likelyCauses: ordered, historyFromMs: isCut ? earliest?.atMs : undefined };
+  return { likelyCauses, historyFromMs: isCut ? earliest?.atMs : undefined };
 }
 
 /** Size of the cache: more than the number of reported lambdas. */
 const MAX_KNOWN = 100;
 
-/** Finds the likely causes of each run of failures once: they are read at each update, and the journal is on disk. */
+/**
+ * Searches the history, which is on disk, once for each run of failures: commits after its first failure are no causes. The likeliest causes
+ * come first: changes of something that the failure names, then the newest.
+ */
 export function likelyCausesFinder(history: WorldHistory, view: WorldView) {
   const causesByQuery = new Map<string, Promise<LikelyCauses>>();
-  /** @param query.newestSeq number of the newest commit: another world may have other causes */
-  return (query: CauseQuery & { newestSeq: number }): Promise<LikelyCauses> => {
+  const search = (query: CauseQuery): Promise<LikelyCauses> => {
     const key = JSON.stringify(query);
-    const before = causesByQuery.get(key);
-    if (before) return before;
-    const found = findLikelyCauses(history, view, query);
-    causesByQuery.set(key, found);
+    const earlierSearch = causesByQuery.get(key);
+    if (earlierSearch) return earlierSearch;
+    const newSearch = findLikelyCauses(history, view, query);
+    causesByQuery.set(key, newSearch);
     // What could not be read is tried again.
-    found.catch(() => causesByQuery.delete(key));
+    newSearch.catch(() => causesByQuery.delete(key));
     const [oldest = key] = causesByQuery.keys();
     if (causesByQuery.size > MAX_KNOWN) causesByQuery.delete(oldest);
-    return found;
+    return newSearch;
+  };
+  /** @param text the error message */
+  return async (query: CauseQuery, text: string): Promise<LikelyCauses> => {
+    const { likelyCauses, historyFromMs } = await search(query);
+    const isNamed = ({ changes }: CauseCandidate) => changes.some((change) => isNamedIn(change, text));
+    const ordered = [...likelyCauses.filter(isNamed), ...likelyCauses.filter((candidate) => !isNamed(candidate))];
+    return { likelyCauses: ordered.slice(0, MAX_CAUSES), historyFromMs };
   };
 }
 

@@ -38,7 +38,8 @@ export const recorderPlugin = plugin({
     platform.fill(keptLines, lines);
     platform.fill(recordedCalls, callsOf(recorder));
     platform.on(exchangeEnded, (exchange) => {
-      meter.sawExchange(exchange, recorder.addExchange(exchange));
+      recorder.addExchange(exchange);
+      meter.sawExchange(exchange, () => recorder.exchanges.newest);
       endpoints.sawExchange(exchange);
       platform.publish('traffic');
     });

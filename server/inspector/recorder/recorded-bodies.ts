@@ -74,19 +74,12 @@ export function textAt<T>(bodies: ByteLog, [at, keptBytes]: BodyPlace): T | unde
  * Records are written as JSON member by member, because there are two for each request, and JSON.stringify takes four times as long.
  */
 
-const MAX_TEXTS = 1_000;
-const MAX_CHARACTERS = 256;
-const texts = new Map<string, string>();
+/** ASCII without control characters, quotes and backslashes, which is the same in JSON. */
+const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** A text of few kinds, such as a name, as JSON. */
+/** A text as JSON. */
 export function jsonOf(text: string): string {
-  const cachedJson = texts.get(text);
-  if (cachedJson !== undefined) return cachedJson;
-  const json = JSON.stringify(text);
-  if (text.length > MAX_CHARACTERS) return json;
-  if (texts.size >= MAX_TEXTS) texts.clear();
-  texts.set(text, json);
-  return json;
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
 export function optionalMember(name: string, text: string | undefined): string {

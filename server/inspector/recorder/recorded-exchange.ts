@@ -38,11 +38,11 @@ interface Details extends Pick<WholeRequest, 'steps'> {
   responseHeaders: [string, string][];
 }
 
-/** Stores a request and its response; returns its sequence number. */
+/** Stores a request and its response. */
 export function addExchange(
   { exchanges, bodies }: { exchanges: RecordLog<RecordedExchange>; bodies: ByteLog },
   exchange: ExchangeRecord,
-): number {
+): void {
   const { bodies: shared = {}, status, endpointId, executionId, atMs } = exchange;
   const [requestBody, answered] = storedBodies(exchange);
   const request = requestBody && keepShared(bodies, requestBody, shared, 'request');
@@ -59,7 +59,7 @@ export function addExchange(
   const end = Math.max(endOf(details), request ? endOf(request) : 0, response ? endOf(response) : 0);
   const figures = { beganMs: wholeMsOf(atMs), tookMs: toMicros(exchange.durationMs), kind: kindOf(exchange), cause: 0 };
   const flags = { atMs, key: executionId ?? '', group: endpointId ?? '', mark: status ?? 0, figures };
-  return exchanges.add(flags, json, undefined, end);
+  exchanges.add(flags, json, undefined, end);
 }
 
 /** As a number in the index: 1 for the gateway. */
@@ -105,7 +105,7 @@ function detailsText({ steps, requestHeaders, responseHeaders }: ExchangeRecord)
     passed += `${passed === '' ? '' : ','}{"name":"${name}","afterMs":${toMicros(afterMs)}}`;
   let answered = '';
   for (const [name, value] of toHeadersView(responseHeaders))
-    answered += `${answered === '' ? '' : ','}[${jsonOf(name)},${JSON.stringify(value)}]`;
+    answered += `${answered === '' ? '' : ','}[${jsonOf(name)},${jsonOf(value)}]`;
   return `{"requestHeaders":${lastHeaders.json},"steps":[${passed}],"responseHeaders":[${answered}]}`;
 }
 

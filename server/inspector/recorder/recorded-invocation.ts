@@ -49,8 +49,10 @@ const MESSAGE_CHARACTERS = 2_000;
 const FAILED = 1;
 const REPLAYED = 2;
 const COUNT_FROM = 4;
-const MAX_COUNT = 4_000;
-const CALLS_FROM = 16;
+/** More than the calls of one invocation that are recorded. */
+const MAX_COUNT = 2_000;
+const MAY_BE_WARNED = 16;
+const CALLS_FROM = 32;
 const KINDS: readonly (string | undefined)[] = FAILURE_KINDS;
 const NO_CONTEXT: Omit<CallContext, 'creds'> = {
   method: '',
@@ -69,6 +71,8 @@ export interface RecordedInvocation
   traceId?: string | undefined;
   /** The first failed outbound call, as text. */
   outboundFault?: string | undefined;
+  /** Number of outbound calls with a warning; absent without calls, and in records of earlier versions. */
+  warnings?: number | undefined;
   kind: LambdaValue['kind'];
   event: BodyPlace;
   result: BodyPlace;
@@ -162,6 +166,7 @@ export function addInvocation(
   const failed = outbound.length === 0 ? [] : failedCalls(outbound);
   const outboundFailures = failed.length;
   const outboundFault = failed[0] && faultOfCall(failed[0]);
+  const warnings = outbound.length === 0 ? undefined : outbound.filter(({ warning }) => warning !== undefined).length;
   const ending = outcome.ok
     ? ''
     : `,"failure":"${outcome.failure}","message":${JSON.stringify(outcome.message.slice(0, MESSAGE_CHARACTERS))}`;
@@ -172,7 +177,7 @@ export function addInvocation(
     `"outcome":{"ok":${outcome.ok}${ending}},"logLines":${logs.length},"outboundCalls":${outbound.length},` +
     `"outboundFailures":${outboundFailures},"kind":"${value.kind}","event":[${event}],"result":[${result}],"details":[${details}]` +
     `${startedAtMs === undefined ? '' : `,"startedAt":"${exactTimeOf(startedAtMs)}"`}` +
-    `${optionalMember('outboundFault', outboundFault)}${optionalMember('replayOf', replayOf)}${optionalMember('traceId', readTraceParent(context.headers.traceparent)?.traceId)}}`;
+    `${warnings === undefined ? '' : `,"warnings":${warnings}`}${optionalMember('outboundFault', outboundFault)}${optionalMember('replayOf', replayOf)}${optionalMember('traceId', readTraceParent(context.headers.traceparent)?.traceId)}}`;
   const mark =
     (!outcome.ok || outboundFailures > 0 ? FAILED : 0) +
     (replayOf === undefined ? 0 : REPLAYED) +
@@ -180,7 +185,7 @@ export function addInvocation(
   const figures = {
     beganMs: wholeMsOf(acceptedAtMs),
     tookMs: tenthsBetween(startedAtMs ?? acceptedAtMs, finishedAtMs),
-    kind: kindOf(outcome.ok ? undefined : outcome.failure, outbound.length),
+    kind: kindOf(outcome.ok ? undefined : outcome.failure, outbound.length, warnings),
     cause: causeOf(outcome, outboundFault),
   };
   const flags = { atMs: finishedAtMs, key: executionId, group: lambdaId, mark, figures };
@@ -189,8 +194,8 @@ export function addInvocation(
 }
 
 function detailsText(bodies: ByteLog, { outcome, logs, outbound }: Invocation, context: CallContext): string {
-  if (outcome.ok && logs.length + outbound.length === 0)
-    return `{"context":${contextText(context)},"logs":[],"outbound":[]}`;
+  const emptyDetails = emptyDetailsText(context);
+  if (outcome.ok && logs.length + outbound.length === 0) return emptyDetails;
   const message = !outcome.ok && outcome.message.length > MESSAGE_CHARACTERS ? outcome.message : undefined;
   const more: Omit<Details, 'context'> = {
     logs: toLinesView(logs),
@@ -202,21 +207,25 @@ function detailsText(bodies: ByteLog, { outcome, logs, outbound }: Invocation, c
     ),
     ...(message !== undefined && { message }),
   };
-  return `{"context":${contextText(context)},${JSON.stringify(more).slice(1)}`;
+  return emptyDetails.slice(0, -NO_PARTS.length) + JSON.stringify(more).slice(1);
 }
 
+const NO_PARTS = '"logs":[],"outbound":[]}';
 /** Calls of one connection often have the same context. */
-const contextTexts = new WeakMap<CallContext, string>();
+const emptyDetailsTexts = new WeakMap<CallContext, string>();
 
-/** Without credentials, which must not be written to a file, not even for a replay. */
-function contextText(context: CallContext): string {
-  const cachedText = contextTexts.get(context);
+/**
+ * Returns the details of an invocation without logs and outbound calls. They have no credentials, which must not be written to a file, not
+ * even for a replay.
+ */
+function emptyDetailsText(context: CallContext): string {
+  const cachedText = emptyDetailsTexts.get(context);
   if (cachedText !== undefined) return cachedText;
   const headers = { ...context.headers };
   for (const name of ['authorization', 'cookie'])
     if (headers[name] !== undefined) headers[name] = toHeaderView(name, headers[name]);
-  const text = JSON.stringify({ ...context, creds: undefined, headers });
-  contextTexts.set(context, text);
+  const text = `{"context":${JSON.stringify({ ...context, creds: undefined, headers })},${NO_PARTS}`;
+  emptyDetailsTexts.set(context, text);
   return text;
 }
 
@@ -225,17 +234,18 @@ export function decodeInvocation(json: unknown, tail: Buffer): RecordedInvocatio
   return Object.assign(json as RecordedInvocation, { beginning: Uint8Array.from(tail) });
 }
 
-/** The failure (0: none) and the number of outbound calls, as a number in the index. */
-function kindOf(failure: string | undefined, outboundCalls: number): number {
-  const number = 1 + KINDS.indexOf(failure);
+/** The failure (0: none), whether an outbound call may have a warning, and the number of these calls, as a number in the index. */
+function kindOf(failure: string | undefined, outboundCalls: number, warnings: number | undefined): number {
+  const number = 1 + KINDS.indexOf(failure) + (outboundCalls > 0 && warnings !== 0 ? MAY_BE_WARNED : 0);
   return number + CALLS_FROM * Math.min(outboundCalls, MAX_COUNT);
 }
 
-export const failureOfKind = (kind: number): FailureKind | undefined => FAILURE_KINDS[(kind % CALLS_FROM) - 1];
+export const failureOfKind = (kind: number): FailureKind | undefined => FAILURE_KINDS[(kind % MAY_BE_WARNED) - 1];
+export const mayBeWarnedKind = (kind: number): boolean => (kind & MAY_BE_WARNED) !== 0;
 export const outboundCallsOfKind = (kind: number): number => Math.trunc(kind / CALLS_FROM);
 
 export function figuresOfInvocation(invocation: RecordedInvocation): RecordFigures {
-  const kind = kindOf(invocation.outcome.failure, invocation.outboundCalls);
+  const kind = kindOf(invocation.outcome.failure, invocation.outboundCalls, invocation.warnings);
   const cause = causeOf(invocation.outcome, invocation.outboundFault);
   return { beganMs: Date.parse(invocation.acceptedAt), tookMs: invocation.durationMs, kind, cause };
 }
@@ -325,13 +335,25 @@ export function toSummaryView(
   seq: number,
   httpStatus: number | undefined,
 ): InvocationSummary {
-  const { startedAt, traceId, outboundFault, kind, event, result, details, beginning, ...summary } = invocation;
+  const { startedAt, traceId, outboundFault, warnings, kind, event, result, details, beginning, ...summary } =
+    invocation;
   return { ...summary, seq, excerpt: excerptOf(invocation), ...(httpStatus !== undefined && { httpStatus }) };
 }
 
 /** One invocation with everything that is stored of it; secrets in its event and result are hidden. */
 export function toRecordedView(bodies: ByteLog, invocation: RecordedInvocation): Omit<RecordedView, 'seq'> {
-  const { outboundFault, kind, event, result, details: _, beginning, logLines, outboundCalls, ...summary } = invocation;
+  const {
+    outboundFault,
+    warnings,
+    kind,
+    event,
+    result,
+    details: _,
+    beginning,
+    logLines,
+    outboundCalls,
+    ...summary
+  } = invocation;
   const [details, eventBody, resultBody] = [
     detailsOf(bodies, invocation),
     bodyAt(bodies, event),

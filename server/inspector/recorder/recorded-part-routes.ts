@@ -5,7 +5,7 @@ import {
   type RecordedCall,
   type RecordedLine,
 } from '../../api/routes/recorded-parts.ts';
-import { lineQuery, type OutboundFacts, outboundQuery } from '../../api/routes/recorded-queries.ts';
+import { isWarnedQuery, lineQuery, type OutboundFacts, outboundQuery } from '../../api/routes/recorded-queries.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import { exactTimeOf } from '../../model/iso-time.ts';
@@ -15,6 +15,8 @@ import type { PageQuery, Placed } from '../../storage/records/record-log.ts';
 import {
   type RecordedCall as Call,
   detailsOf,
+  mayBeWarnedKind,
+  outboundCallsOfKind,
   type RecordedInvocation,
   toReferredView,
   traceOfInvocation,
@@ -58,7 +60,7 @@ function pageOfCalls(
     isWanted: ({ seq, item }) => {
       // The page is full: what is read beyond it would be thrown away.
       if (calls.length >= limit) return true;
-      if (item.outboundCalls === 0 || !isOf(item)) return false;
+      if (!isOf(item)) return false;
       const found = callsIn(bodies, { seq, item })
         .filter((call) => call.seq > after && (before === undefined || call.seq < before))
         .filter(isWanted);
@@ -105,6 +107,7 @@ export function outboundListRouter(data: RecordedData, guard: RouteGuard): Route
       const { matches, fromMs, toMs } = readQuery(outboundQuery(q, data.nowMs()));
       const { calls, next } = pageOfCalls(data.recorder, {
         ...{ ...page, fromMs, toMs },
+        isWantedKind: isWarnedQuery(q) ? mayBeWarnedKind : (kind) => outboundCallsOfKind(kind) > 0,
         isOf: ({ lambdaId }) => isWanted(lambdaId),
         isWanted: (call) => matches(hide.facts(factsOfCall(bodies, call))),
       });

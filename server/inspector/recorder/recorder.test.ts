@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { ByteLog } from '../../storage/records/byte-log.ts';
 import { basic, send } from '../../testing/checked-client.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
 import { startRequestRecorder } from '../../testing/request-recorder.ts';
@@ -149,6 +150,10 @@ it('calls and lines of all lambdas are lists of their own, which can be asked li
   expect(await found(`before=${page.next}`)).toEqual([get.seq]);
   expect(await found(`after=${get.seq}`)).toEqual([post.seq]);
   expect(await found(`after=${page.newest}`)).toEqual([]);
+  const read = vi.spyOn(ByteLog.prototype, 'read');
+  expect(await found('q=is:warned')).toEqual([]);
+  expect(read).not.toHaveBeenCalled(); // the index tells which calls have a warning
+  read.mockRestore();
   const lines = async (query: string) =>
     (await inspect(`/log-lines?lambda=${asker.id}&${query}`)).body.lines.map(({ text }: { text: string }) => text);
   expect(await lines(`q=id:${executionId}`)).toEqual(['twice', 'asking']);

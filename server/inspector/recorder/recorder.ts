@@ -1,4 +1,4 @@
-import type { ExchangeRecord } from '../../model/exchange-record.ts';
+import type { CapturedBody, ExchangeRecord } from '../../model/exchange-record.ts';
 import type { Invocation, LambdaCall, StartedInvocation } from '../../model/invocation.ts';
 import type { Uuid } from '../../model/record.ts';
 import type { ByteLog } from '../../storage/records/byte-log.ts';
@@ -44,6 +44,17 @@ export class BoundedMap<K, V> {
   }
 }
 
+/** Size of the bodies of an exchange. */
+function bytesOf({
+  request,
+  response,
+}: {
+  request?: CapturedBody | undefined;
+  response?: CapturedBody | undefined;
+}): number {
+  return (request?.sizeBytes ?? 0) + (response?.sizeBytes ?? 0);
+}
+
 /** Version of the files with invocations and requests; in version 1, they were rows without names. */
 const FORMAT = 2;
 
@@ -83,16 +94,19 @@ export class Recorder {
   addInvocation(invocation: Invocation, call: LambdaCall): void {
     this.#running.delete(invocation.executionId);
     if (!this.#isOn) return;
-    addInvocation(this, invocation, call);
-    this.#logs.changed();
+    const { outcome, outbound } = invocation;
+    const resultBytes = outcome.value.kind === 'nothing' ? 0 : outcome.value.bytes.length;
+    const heldBytes =
+      call.body.length + resultBytes + outbound.reduce((sum, outboundCall) => sum + bytesOf(outboundCall), 0);
+    this.#logs.addLater(() => addInvocation(this, invocation, call), heldBytes);
   }
 
-  /** Returns the sequence number of the record; 0 if there is none. */
-  addExchange(exchange: ExchangeRecord): number {
-    if (!this.#isOn) return 0;
-    const seq = addExchange(this, exchange);
-    this.#logs.changed();
-    return seq;
+  addExchange(exchange: ExchangeRecord): void {
+    if (this.#isOn)
+      this.#logs.addLater(
+        () => addExchange(this, exchange),
+        bytesOf({ request: exchange.requestBody, response: exchange.responseBody }),
+      );
   }
 
   /** Is the event stored as a whole? */

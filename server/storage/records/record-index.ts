@@ -90,7 +90,7 @@ export class RecordIndex {
   }
 
   /** A fact of a record; 0 if it is not known. */
-  fact(seq: number, name: 'atMs' | 'group' | 'mark' | 'beganMs' | 'before'): number {
+  fact(seq: number, name: 'atMs' | 'group' | 'mark' | 'kind' | 'beganMs' | 'before'): number {
     return this.#chunkOf(seq)?.[name][seq % CHUNK_ROWS] ?? 0;
   }
 

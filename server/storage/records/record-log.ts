@@ -15,6 +15,8 @@ export interface RecordLogOptions<T> {
   pool: BufferPool;
   files?: LogFiles | undefined;
   maxItems: number;
+  /** Adds the records that wait to be written, before anything is read. */
+  flush?(): void;
   /** Parses a record, of whose checksum the file is known. The tail is valid only until the next turn. */
   decode(json: unknown, tail: Buffer): T;
   figuresOf?(item: T): RecordFigures;
@@ -33,6 +35,8 @@ export interface PageQuery<T> {
   fromMs?: number;
   /** Items that began later are not read, epoch milliseconds. */
   toMs?: number;
+  /** Decides by the kind in the index. Other items are not read, and do not count as checked. */
+  isWantedKind?(kind: number): boolean;
   isWanted(placed: Placed<T>): boolean;
   /** Maximum number of items to check; the page then ends early. */
   maxLooked: number;
@@ -57,7 +61,8 @@ export class RecordLog<T> {
   }
 
   get size(): number {
-    return this.#next - this.oldest;
+    const { oldest } = this;
+    return this.#next - oldest;
   }
 
   get maxItems(): number {
@@ -65,10 +70,12 @@ export class RecordLog<T> {
   }
 
   get newest(): number {
+    this.#options.flush?.();
     return this.#next - 1;
   }
 
   get oldest(): number {
+    this.#options.flush?.();
     while (this.#unread.length > 0) this.#indexNext(false);
     const until = this.#next - this.#options.maxItems;
     if (this.#oldest < until) this.#oldest = until;
@@ -105,7 +112,7 @@ export class RecordLog<T> {
   }
 
   /** Newest first. `next` is the `before` for the next page, if older items can follow. */
-  page({ limit, before, after = 0, fromMs, toMs, isWanted, maxLooked }: PageQuery<T>): {
+  page({ limit, before, after = 0, fromMs, toMs, isWantedKind, isWanted, maxLooked }: PageQuery<T>): {
     items: Placed<T>[];
     next: number | undefined;
   } {
@@ -115,6 +122,7 @@ export class RecordLog<T> {
     for (let seq = Math.min(before ?? this.#next, this.#next) - 1; seq >= last; seq--) {
       if (fromMs !== undefined && this.#columns.fact(seq, 'atMs') < fromMs) continue;
       if (toMs !== undefined && this.#columns.fact(seq, 'beganMs') > toMs) continue;
+      if (isWantedKind?.(this.#columns.fact(seq, 'kind')) === false) continue;
       if (items.length === limit || looked++ === maxLooked) return { items, next: seq + 1 };
       const placed = this.#read(seq);
       if (placed && isWanted(placed)) items.push(placed);

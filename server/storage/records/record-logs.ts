@@ -11,6 +11,12 @@ const ID_FILE = 'records/id';
 const MAX_ID_BYTES = 64;
 /** Maximum delay until recorded data is in files, unless the disk is slower. */
 const SAVE_EVERY_MS = 250;
+/**
+ * Records that are written together. The code that writes them is not in the processor's caches after a request; for many it is fetched once.
+ */
+const WRITTEN_TOGETHER = 32;
+/** A larger record is written at once, so that few bytes wait. */
+const MAX_WAITING_BYTES = 64 * 1024;
 const RETRY_MS = 5_000;
 const TIDY_EVERY_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -38,6 +44,7 @@ export class RecordLogs {
   readonly #pool: BufferPool;
   readonly #rings: RecordLog<unknown>[] = [];
   readonly #files: LogFiles[] = [];
+  #waiting: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
   #tidyTimer: NodeJS.Timeout | undefined;
   #saving: Promise<void> | undefined;
@@ -59,7 +66,15 @@ export class RecordLogs {
     { format = 1, ...figures }: { format?: number } & Pick<RecordLogOptions<T>, 'figuresOf'> = {},
   ): RecordLog<T> {
     const files = this.#filesOf(name, format);
-    const ring = new RecordLog<T>({ pool: this.#pool, files, maxItems: this.#options.maxItems, decode, ...figures });
+    const { maxItems } = this.#options;
+    const ring = new RecordLog<T>({
+      pool: this.#pool,
+      files,
+      maxItems,
+      decode,
+      flush: () => this.#flush(),
+      ...figures,
+    });
     this.#rings.push(ring);
     return ring;
   }
@@ -130,6 +145,25 @@ export class RecordLogs {
     return this.#options.maxBytes;
   }
 
+  /**
+   * Adds a record later: with others, or before anything is read or saved.
+   *
+   * @param write adds it to its list
+   * @param heldBytes size of the bodies that stay in memory until then
+   */
+  addLater(write: () => void, heldBytes: number): void {
+    this.#waiting.push(write);
+    if (this.#waiting.length >= WRITTEN_TOGETHER || heldBytes > MAX_WAITING_BYTES) this.#flush();
+    this.changed();
+  }
+
+  #flush(): void {
+    if (this.#waiting.length === 0) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const write of waiting) write();
+  }
+
   changed(): void {
     if (this.#timer === undefined && this.#files.length > 0) this.#saveIn(SAVE_EVERY_MS);
   }
@@ -150,6 +184,7 @@ export class RecordLogs {
       this.#freeBytes = (await this.#options.files?.freeBytes()) ?? 0;
       if (this.#options.files && this.#freeBytes < LEFT_BYTES) throw new Error('the disk has too little free space');
       for (const files of this.#files) await files.openLate();
+      this.#flush();
       // Bodies first, so that a saved record never refers to a missing body.
       for (const log of [this.bodies, ...this.#rings.map((ring) => ring.log)]) await log.save();
       await this.#tidy();
@@ -160,7 +195,9 @@ export class RecordLogs {
     }
     this.#saving = undefined;
     this.#timer = undefined;
-    const isDone = [this.bodies, ...this.#rings.map((ring) => ring.log)].every(({ isSaved }) => isSaved);
+    const isDone =
+      this.#waiting.length === 0 &&
+      [this.bodies, ...this.#rings.map((ring) => ring.log)].every(({ isSaved }) => isSaved);
     if (this.#failure !== undefined) this.#saveIn(RETRY_MS);
     else if (!isDone) this.#saveIn(SAVE_EVERY_MS);
   }
