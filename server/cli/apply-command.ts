@@ -28,10 +28,10 @@ export const applyCommand = defineCommand({
     if (isDry || !isJson) {
       const plan = await apply(true);
       print(plan, planLines(plan, terminal));
-      if (isDry || plan.changes.every(({ action }) => action === 'unchanged')) return;
+      if (isDry || (!plan.outbound && plan.changes.every(({ action }) => action === 'unchanged'))) return;
     }
     const applied = await apply(false);
-    print(applied, [applied.commit === undefined ? 'no changes' : `applied as commit ${applied.commit}`]);
+    print(applied, [applied.commit === undefined ? 'no changes to resources' : `applied as commit ${applied.commit}`]);
   },
 });
 
@@ -71,13 +71,14 @@ async function send(
   }
 }
 
-function* planLines({ changes, summary, runs }: AppliedSeed, terminal: Terminal): Generator<string> {
+function* planLines({ changes, summary, runs, outbound }: AppliedSeed, terminal: Terminal): Generator<string> {
   for (const { path, type, action, patch } of changes) {
     if (action === 'unchanged') continue;
     yield changeLine(action, { type, path }, terminal);
     if (action === 'update') yield* patch.map(operationLine);
   }
   yield* runLines(runs);
+  if (outbound) yield `outbound rules: ${outbound.join(', ') || 'none'}`;
   yield `${Object.entries(summary)
     .map(([action, count]) => `${count} ${action}`)
     .join(', ')}`;

@@ -254,6 +254,22 @@ it.each([2020, 2050])('catches leads while a test fakes the date as the year %i'
   expect(await scoped.leads.waitFor({ since: new Date() })).toMatchObject({ mapped: { email: 'ada@example.com' } });
 });
 
+it('starts with the outbound rules of a world file, and restores them', async () => {
+  await writeFile(join(folder, 'captcha.json'), '{"success":true}');
+  const seed = join(folder, 'rules.yaml');
+  const rule = '{ host: captcha.example, action: answer, file: captcha.json, times: 2 }';
+  await writeFile(seed, `format: 1\noutbound:\n  - ${rule}\n  - { host: "*", action: block }\n`);
+  await using empty = await startEmulator({ ...options, seed });
+  const code = "exports.run = async () => (await fetch('http://captcha.example')).text();";
+  await empty.deploy('caller', { code });
+  expect((await empty.invoke('caller')).outcome).toMatchObject({ result: '{"success":true}' });
+  await empty.outbound.clear();
+  await empty.reset();
+  const [first, second] = await empty.outbound.list();
+  expect(first).toMatchObject({ action: 'answer', file: join(folder, 'captcha.json'), times: 2, enabled: true });
+  expect(second).toMatchObject({ host: '*', action: 'block' });
+});
+
 it('deploys a lambda to a new environment if the world has none', async () => {
   await using empty = await startEmulator({ ...options, seed: 'empty' });
   expect(await empty.deploy('first', { code: CODE })).toMatchObject({ path: '/local/test/first' });
