@@ -139,6 +139,21 @@ async function damagedFolder(): Promise<string> {
 
 describe('the code of an error', () => {
   it.each([
+    ['not_found', () => platform.invoke('nowhere')],
+    ['not_found', () => platform.token('unknown')],
+    ['invalid_body', () => platform.deploy('/a/b/c', { code: CODE, timeoutS: -1 })],
+    [
+      'invalid_body',
+      () => {
+        const lambdas = { a: { properties: { memory: 'much' } } };
+        return startEmulator({ ...options, seed: { format: 1, orgs: { b: { lambdas } } } });
+      },
+    ],
+  ])('comes with the reason %s of the REST API', async (reason, act) => {
+    await expect(act()).rejects.toMatchObject({ reason });
+  });
+
+  it.each([
     ['an invalid setting', () => startEmulator({ basePort: 1e9 }), 'SETTING', /basePort is 1000000000/],
     ['a missing seed', () => startEmulator({ seed: join(folder, 'none.yaml') }), 'SEED', /cannot be read/],
     ['an invalid seed', () => startEmulator({ seed: { format: 1, lambdas: 7 } }), 'SEED', /lambdas/],

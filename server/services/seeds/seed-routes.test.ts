@@ -83,9 +83,7 @@ describe('the outbound rules of a seed', () => {
     await apply('format: 1');
     expect(await rules()).toEqual(applied);
     const { outbound: written } = (await exported('', { Accept: 'application/json' })).body;
-    expect(written).toEqual([
-      { host: 'captcha.example', action: 'answer', body: { success: true }, enabled: true },
-    ]);
+    expect(written).toEqual([{ host: 'captcha.example', action: 'answer', body: { success: true }, enabled: true }]);
     expect((await exported('?scope=/demo', { Accept: 'application/json' })).body).not.toHaveProperty('outbound');
     expect((await apply('format: 1\noutbound: []')).body).toMatchObject({ outbound: [] });
     expect(await rules()).toEqual([]);

@@ -85,7 +85,12 @@ export function worldSeeds(options: WorldSeedsOptions) {
     const code = codeToRun(trial.view, put);
     const runs = code.length > 0 && { runs: code.map(({ id: _, ...reported }) => reported) };
     const rules = outbound && otherRules(seed.outbound, outbound.list());
-    const report = { dryRun, summary: summaryOf(changes), ...runs, ...(rules && { outbound: rules.map(describeRule) }) };
+    const report = {
+      dryRun,
+      summary: summaryOf(changes),
+      ...runs,
+      ...(rules && { outbound: rules.map(describeRule) }),
+    };
     if (dryRun) return { ...report, changes: changes.map(withoutTrialId) };
     if (store.seq !== seq) return undefined;
     const commit = await store.commit(difference, causeOf(actor, 'world.apply'));
@@ -124,7 +129,8 @@ export function worldSeeds(options: WorldSeedsOptions) {
     export(scope: string, format: TextFormat): string {
       const revise = scm && ((form: JsonObject) => withoutScm(form, scm()));
       const { gatewayUrl } = addresses();
-      const rules: JsonObject[] = scope === '/' && outbound ? outbound.list().map(({ id: _, ...rule }) => ({ ...rule })) : [];
+      const rules: JsonObject[] =
+        scope === '/' && outbound ? outbound.list().map(({ id: _, ...rule }) => ({ ...rule })) : [];
       return exportSeed(store.view, { scope, format, gatewayUrl, typePrefix, rules, ...(revise && { revise }) });
     },
   };
