@@ -41,7 +41,7 @@ export const seedRoutes = defineRoutes('Seeds', {
   applySeed: route('post /inspect/apply', 'root', {
     summary: 'Apply a seed document',
     description:
-      'All changes are one commit; if one is refused, nothing changes. Resources that are not in the document ' +
+      'All changes are one commit; if the platform rejects one, nothing changes. Resources that are not in the document ' +
       'are kept unless `prune` is true. Applying a document twice has no further effect. `codeFile` is not read: send the code as ' +
       '`properties.code`.',
     isStrict: true,

@@ -139,7 +139,7 @@ export class ChildPipelines {
       return { ...expected, variables: { ...expected.variables, predefined } };
     }
     const child = await readChild(job, parent, depth, this.#options, this.#options.artifacts);
-    if (!child) throw new PipelineError('its definition is not there');
+    if (!child) throw new PipelineError('its definition does not exist');
     printFindings(findingsIn(child.jobs), this.#options.isForced, (line) => this.#options.log.printLine(line));
     return child;
   }
