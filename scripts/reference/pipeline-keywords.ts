@@ -8,6 +8,10 @@ const PARTIAL_STATES: Readonly<Record<string, string>> = { services: 'supported;
 export function pipelineKeywords(): string {
   return table(
     ['keyword', 'state', 'difference'],
-    KEYWORDS.map(({ name, state, what: difference = '' }) => [code(name), PARTIAL_STATES[name] ?? (state === 'refused' ? 'rejected' : state), difference]),
+    KEYWORDS.map(({ name, state, what: difference = '' }) => [
+      code(name),
+      PARTIAL_STATES[name] ?? (state === 'refused' ? 'rejected' : state),
+      difference,
+    ]),
   );
 }

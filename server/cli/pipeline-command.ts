@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { deliveryRoutes } from '../api/routes/delivery.ts';
 import { UserError } from '../platform/config.ts';
-import { artifactFiles, copyPaths, keptArtifacts } from '../runtimes/pipelines/artifacts.ts';
+import { artifactFiles, copyPaths, storedArtifacts } from '../runtimes/pipelines/artifacts.ts';
 import { findingText } from '../runtimes/pipelines/keywords.ts';
 import { CANCELED, PipelineError } from '../runtimes/pipelines/pipeline-error.ts';
 import type { PipelinePlan, PipelineRequest, PlanOfJob, PlanOfJobs } from '../runtimes/pipelines/pipeline-request.ts';
@@ -205,7 +205,7 @@ export const pipelineCommand = defineCommand({
         if (names.length === 0) throw new UserError(`run ${id} has no job '${jobName}'`);
         const all = await Promise.all(
           names.map(async (job) => {
-            const dir = keptArtifacts(`${url}/${run.project.path}`, run.sha, job);
+            const dir = storedArtifacts(`${url}/${run.project.path}`, run.sha, job);
             return { job, dir, files: await artifactFiles(dir) };
           }),
         );

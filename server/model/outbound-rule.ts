@@ -1,6 +1,6 @@
 import { canonicalHost } from './host-names.ts';
 import type { Json } from './json.ts';
-import { matchesStars } from './star-pattern.ts';
+import { matchesStars } from './matches-stars.ts';
 
 /** Actions for a matching outbound call: `delay` waits, then the following rules apply. */
 export const OUTBOUND_ACTIONS = ['catch', 'pass', 'block', 'delay', 'fail', 'answer'] as const;
