@@ -103,7 +103,7 @@ export interface Runtime extends Pick<Context, 'terminal' | 'startEmulator' | 'l
 
 const EXIT_CODES = `
 Exit codes: 0 success; 1 the operation failed, the condition was not met, or the platform does not respond; 2 invalid usage, or no running
-platform was found. With --json, a failure prints {"error": {"message", "reason", "status"}}; reason and status are those of the REST API.`;
+platform was found. With --json, a request that the platform rejects prints {"error": {"message", "reason", "status"}}, as in the REST API.`;
 
 export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime): void {
   const { options = {}, run, ask } = spec;
@@ -153,7 +153,7 @@ export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime)
       context.print(answer, lines);
     } catch (failure) {
       const { text, reason, status } = describeFailure(failure);
-      if (values.json === true && text && !hasPrinted) {
+      if (values.json === true && reason && !hasPrinted) {
         runtime.terminal.print(JSON.stringify({ error: { message: text, reason, status } }));
       }
       throw failure;
