@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { type AppliedSeed, seedRoutes } from '../api/routes/seeds.ts';
 import { changeLine, operationLine, runLines } from './change-lines.ts';
 import { defineCommand, flag, textOr } from './command.ts';
-import { ExitWith } from './exit-with.ts';
 import { platformOptions } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
@@ -28,10 +27,10 @@ export const applyCommand = defineCommand({
     if (isDry || !isJson) {
       const plan = await apply(true);
       print(plan, planLines(plan, terminal));
-      if (isDry || plan.changes.every(({ action }) => action === 'unchanged')) return;
+      if (isDry || (!plan.outbound && plan.changes.every(({ action }) => action === 'unchanged'))) return;
     }
     const applied = await apply(false);
-    print(applied, [applied.commit === undefined ? 'no changes' : `applied as commit ${applied.commit}`]);
+    print(applied, [applied.commit === undefined ? 'no changes to resources' : `applied as commit ${applied.commit}`]);
   },
 });
 
@@ -67,17 +66,18 @@ async function send(
   } catch (failure) {
     if (!(failure instanceof Refusal) || !placeOf || failure.details.length === 0) throw failure;
     const sentences = failure.details.map(({ pointer, message }) => `${placeOf(pointer)}: ${message}`);
-    throw new ExitWith(failure.exitCode, sentences.join('\n'));
+    throw Object.assign(failure, { message: sentences.join('\n') });
   }
 }
 
-function* planLines({ changes, summary, runs }: AppliedSeed, terminal: Terminal): Generator<string> {
+function* planLines({ changes, summary, runs, outbound }: AppliedSeed, terminal: Terminal): Generator<string> {
   for (const { path, type, action, patch } of changes) {
     if (action === 'unchanged') continue;
     yield changeLine(action, { type, path }, terminal);
     if (action === 'update') yield* patch.map(operationLine);
   }
   yield* runLines(runs);
+  if (outbound) yield `outbound rules: ${outbound.join(', ') || 'none'}`;
   yield `${Object.entries(summary)
     .map(([action, count]) => `${count} ${action}`)
     .join(', ')}`;

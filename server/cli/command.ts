@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import { UserError } from '../platform/config.ts';
+import { describeFailure } from './describe-failure.ts';
 import type { PlatformClient } from './platform-client.ts';
 import type { EmulatorStarter } from './running-platform.ts';
 import { printLines, type Terminal } from './terminal.ts';
@@ -102,7 +103,7 @@ export interface Runtime extends Pick<Context, 'terminal' | 'startEmulator' | 'l
 
 const EXIT_CODES = `
 Exit codes: 0 success; 1 the operation failed, the condition was not met, or the platform does not respond; 2 invalid usage, or no running
-platform was found.`;
+platform was found. With --json, a request that the platform rejects prints {"error": {"message", "reason", "status"}}, as in the REST API.`;
 
 export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime): void {
   const { options = {}, run, ask } = spec;
@@ -131,6 +132,7 @@ export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime)
     // The parser adds its options and the command; a repeatable argument is an array.
     const args = parserArgs.slice(0, -2).flat() as string[];
     const values = Object.fromEntries(written.map(({ name, read, key }) => [name, read(command.getOptionValue(key))]));
+    let hasPrinted = false;
     const context: Context = {
       ...runtime,
       options: values,
@@ -139,13 +141,22 @@ export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime)
         throw new Error(`${spec.name} uses no running platform`);
       },
       print(answer, lines) {
+        hasPrinted = true;
         if (values.json === true) runtime.terminal.print(JSON.stringify(answer, null, 2));
         else printLines(lines, runtime.terminal);
       },
     };
-    if (run) await run(context, ...args);
-    if (!ask) return;
-    const { answer, lines } = await ask(await context.connect(), context, ...args);
-    context.print(answer, lines);
+    try {
+      if (run) await run(context, ...args);
+      if (!ask) return;
+      const { answer, lines } = await ask(await context.connect(), context, ...args);
+      context.print(answer, lines);
+    } catch (failure) {
+      const { text, reason, status } = describeFailure(failure);
+      if (values.json === true && reason && !hasPrinted) {
+        runtime.terminal.print(JSON.stringify({ error: { message: text, reason, status } }));
+      }
+      throw failure;
+    }
   });
 }

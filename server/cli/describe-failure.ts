@@ -1,6 +1,7 @@
 import { listeners } from '../platform/declarations.ts';
 import { temporaryVariable } from '../system/temporary.ts';
 import { SYSTEM, type System } from '../system/this-system.ts';
+import { ExitWith } from './exit-with.ts';
 
 /** Exit code for what the user can correct: a flag, a port, a folder, a file. */
 export const USER_FAILURE = 2;
@@ -18,8 +19,18 @@ const USER_ERRORS: readonly string[] = [
   'EngineUnreachable',
 ];
 
-/** A sentence for errors that the user can correct; message and stack for internal errors, to be reported. */
-export function describeFailure(failure: unknown, system = SYSTEM) {
+/**
+ * A sentence for errors that the user can correct; message and stack for internal errors, to be reported. `reason` and `status` are those
+ * of the REST API (D-180) if the platform rejected a request.
+ */
+export function describeFailure(
+  failure: unknown,
+  system = SYSTEM,
+): { text: string; exitCode: number; reason?: string; status?: number } {
+  if (failure instanceof ExitWith) {
+    const { message: text, exitCode, reason, status } = failure;
+    return { text, exitCode, ...(reason && { reason }), ...(status && { status }) };
+  }
   const sentence = userSentence(failure, system);
   return sentence === undefined
     ? { text: describeFault(failure), exitCode: FAULT }

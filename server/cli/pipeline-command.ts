@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { deliveryRoutes } from '../api/routes/delivery.ts';
 import { UserError } from '../platform/config.ts';
-import { artifactFiles, copyPaths, keptArtifacts } from '../runtimes/pipelines/artifacts.ts';
+import { artifactFiles, copyPaths, storedArtifacts } from '../runtimes/pipelines/artifacts.ts';
 import { findingText } from '../runtimes/pipelines/keywords.ts';
 import { CANCELED, PipelineError } from '../runtimes/pipelines/pipeline-error.ts';
 import type { PipelinePlan, PipelineRequest, PlanOfJob, PlanOfJobs } from '../runtimes/pipelines/pipeline-request.ts';
@@ -38,7 +38,7 @@ const runOptions = {
   api: text('--api <API>', 'API that publishes the app: ID or name'),
   account: textOr('--account <NAME>', 'user that the pipeline acts as', 'ci-service'),
   variable: texts('--variable <NAME=VALUE>', 'set a variable (repeatable)'),
-  force: flag('--force', 'run also a definition with keywords that are refused'),
+  force: flag('--force', 'run the definition even if Terrarium rejects some of its keywords'),
   shell: flag('--shell', 'run all jobs directly on this machine, even jobs with an image'),
   expect: texts(
     '--expect <PATH=STATUS>',
@@ -101,7 +101,7 @@ function planCommand(name: 'plan' | 'lint', description: string) {
       if (refused.length > 0 && !options.force)
         throw new ExitWith(
           2,
-          `the definition uses ${refused.map((finding) => finding.name).join(', ')}, so \`pipeline run\` refuses it without --force`,
+          `the definition uses ${refused.map((finding) => finding.name).join(', ')}, which \`pipeline run\` rejects without --force`,
         );
     },
   });
@@ -112,7 +112,7 @@ function* linesOfPlan(
   command: 'plan' | 'lint',
 ): Generator<string, void> {
   for (const finding of findings)
-    yield `${finding.state === 'refused' ? 'refused' : 'not as on GitLab'}: ${findingText(finding)}`;
+    yield `${finding.state === 'refused' ? 'rejected' : 'not as on GitLab'}: ${findingText(finding)}`;
   if (command === 'lint')
     yield `the definition of '${branch}' (${sha.slice(0, 8)}) is valid: ${plan.jobs.length} ${plan.jobs.length === 1 ? 'job' : 'jobs'} in a ${source} pipeline`;
   yield `${source} pipeline of '${branch}' (${sha.slice(0, 8)}):`;
@@ -205,7 +205,7 @@ export const pipelineCommand = defineCommand({
         if (names.length === 0) throw new UserError(`run ${id} has no job '${jobName}'`);
         const all = await Promise.all(
           names.map(async (job) => {
-            const dir = keptArtifacts(`${url}/${run.project.path}`, run.sha, job);
+            const dir = storedArtifacts(`${url}/${run.project.path}`, run.sha, job);
             return { job, dir, files: await artifactFiles(dir) };
           }),
         );

@@ -25,15 +25,17 @@ export class PlatformClient extends RowClient {
 
 /** An error response of the platform (D-180, D-171). */
 export class Refusal extends ExitWith {
-  readonly status: number;
   readonly details: readonly ErrorDetail[];
 
   constructor(status: number, text: string, request: string) {
-    const { message = 'refused', details = [] } = refusalSchema.safeParse(jsonIn(text)).data ?? {};
+    const {
+      message = 'the platform rejected the request',
+      reason,
+      details = [],
+    } = refusalSchema.safeParse(jsonIn(text)).data ?? {};
     const advice =
       status === 401 ? '. Set the correct --key and --secret, or TERRARIUM_API_KEY and TERRARIUM_API_SECRET' : '';
-    super(status < 500 ? USER_FAILURE : NO, `${message}${advice} (${request}: ${status})`);
-    this.status = status;
+    super(status < 500 ? USER_FAILURE : NO, `${message}${advice} (${request}: ${status})`, { reason, status });
     this.details = details;
   }
 }
@@ -41,7 +43,8 @@ export class Refusal extends ExitWith {
 const refusalSchema = z
   .object({
     message: z.string().optional(),
+    reason: z.string().optional(),
     error_description: z.string().optional(),
     details: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
   })
-  .transform(({ message, error_description, details }) => ({ message: message ?? error_description, details }));
+  .transform(({ message, error_description, ...rest }) => ({ ...rest, message: message ?? error_description }));

@@ -91,7 +91,9 @@ describe('the options that select a platform', () => {
       out: '',
     });
     const wrong = await cli.runInProcess(['leads', '--json'], { env: { ...env, TERRARIUM_API_SECRET: 'wrong' } });
-    expect([wrong.exitCode, wrong.out, wrong.err]).toEqual([2, '', expect.stringContaining('Set the correct --key')]);
+    expect([wrong.exitCode, wrong.err]).toEqual([2, expect.stringContaining('Set the correct --key')]);
+    const message = expect.stringContaining('Set the correct --key');
+    expect(JSON.parse(wrong.out)).toEqual({ error: { message, reason: 'unauthenticated', status: 401 } });
     const elsewhere = { ...env, TERRARIUM_BASE_URL: 'http://127.0.0.1:1' };
     expect((await cli.runInProcess(['token', '--data', '.terrarium'], { env: elsewhere })).exitCode).toBe(0);
   });
@@ -304,6 +306,13 @@ describe('terrarium apply and export', () => {
     );
     const { exitCode, out, err } = await cli.run(['apply', '-f', 'bad.yaml']);
     expect([exitCode, out, err]).toEqual([2, '', expect.stringMatching(/bad\.yaml:\d+: /)]);
+    writeFileSync(
+      join(cli.folder, 'bad.yaml'),
+      'format: 1\norgs:\n  demo:\n    workspaces:\n      website:\n        properties: {env: 7}\n',
+    );
+    const rejected = await cli.runInProcess(['apply', '-f', 'bad.yaml', '--json']);
+    const message = expect.stringMatching(/bad\.yaml:\d+: /);
+    expect(JSON.parse(rejected.out)).toEqual({ error: { message, reason: 'invalid_body', status: 400 } });
   });
 });
 

@@ -2,7 +2,6 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { addCommand } from './command.ts';
 import { describeFailure, USER_FAILURE } from './describe-failure.ts';
-import { ExitWith } from './exit-with.ts';
 import type { EmulatorStarter } from './running-platform.ts';
 import { startCommand } from './start-command.ts';
 import type { Terminal } from './terminal.ts';
@@ -56,12 +55,8 @@ export async function runCommandLine(
   } catch (failure) {
     // Commander has already printed the error or the requested help.
     if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : USER_FAILURE;
-    if (failure instanceof ExitWith) {
-      if (failure.message) terminal.complain(`terrarium: ${failure.message}`);
-      return failure.exitCode;
-    }
     const { text, exitCode } = describeFailure(failure);
-    terminal.complain(`terrarium: ${text}`);
+    if (text) terminal.complain(`terrarium: ${text}`);
     return exitCode;
   }
 }

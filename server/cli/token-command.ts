@@ -42,7 +42,7 @@ async function randomPassword(client: PlatformClient, username: string): Promise
   if (found) return { username, password: found.password };
   throw new ExitWith(
     NO,
-    `user '${username}' has no random password: it was changed, or given in the seed. Set --password or TERRARIUM_PASSWORD.`,
+    `user '${username}' has no random password: it was changed, or it came with a seed or an archive. Set --password or TERRARIUM_PASSWORD.`,
   );
 }
 

@@ -141,7 +141,7 @@ export class Pipeline {
     const knownHosts = ['localhost', '*.localhost', '127.0.0.0/8', '[::1]', ...allowedHosts].join(', ');
     throw new PlatformError(
       'host_not_allowed',
-      `requests to host '${(header ?? '').slice(0, 255)}' are refused: the gateway accepts ${knownHosts} and the hosts of API ` +
+      `the gateway rejects requests to host '${(header ?? '').slice(0, 255)}': it accepts ${knownHosts} and the hosts of API ` +
         "endpoints. Add the name to an endpoint's hosts, or to the setting allowedHosts.",
     );
   }

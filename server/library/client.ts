@@ -32,4 +32,6 @@ export class Client extends RowClient {
 }
 
 export const findLambda = (client: Client, named: string) =>
-  findLambdaBy(client, named, (reason, isAmbiguous) => failure(isAmbiguous ? 'AMBIGUOUS' : 'NOT_FOUND', reason));
+  findLambdaBy(client, named, (reason, isAmbiguous) =>
+    failure(isAmbiguous ? 'AMBIGUOUS' : 'NOT_FOUND', reason, isAmbiguous ? {} : { reason: 'not_found' }),
+  );

@@ -24,7 +24,9 @@ function withCode(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || 'code' in thrown) return thrown;
   const { message } = thrown;
   const code = CODES[thrown.name];
-  if (code !== undefined) return failure(code, message, { cause: thrown });
+  const { cause } = thrown;
+  const rejection = cause instanceof PlatformError && { status: cause.status, reason: cause.reason };
+  if (code !== undefined) return failure(code, message, { ...rejection, cause: thrown });
   if (!(thrown instanceof PlatformError)) return thrown;
   const { status, reason } = thrown;
   return failure(status === 404 ? 'NOT_FOUND' : 'REFUSED', message, { status, reason, cause: thrown });

@@ -139,6 +139,21 @@ async function damagedFolder(): Promise<string> {
 
 describe('the code of an error', () => {
   it.each([
+    ['not_found', () => platform.invoke('nowhere')],
+    ['not_found', () => platform.token('unknown')],
+    ['invalid_body', () => platform.deploy('/a/b/c', { code: CODE, timeoutS: -1 })],
+    [
+      'invalid_body',
+      () => {
+        const lambdas = { a: { properties: { memory: 'much' } } };
+        return startEmulator({ ...options, seed: { format: 1, orgs: { b: { lambdas } } } });
+      },
+    ],
+  ])('comes with the reason %s of the REST API', async (reason, act) => {
+    await expect(act()).rejects.toMatchObject({ reason });
+  });
+
+  it.each([
     ['an invalid setting', () => startEmulator({ basePort: 1e9 }), 'SETTING', /basePort is 1000000000/],
     ['a missing seed', () => startEmulator({ seed: join(folder, 'none.yaml') }), 'SEED', /cannot be read/],
     ['an invalid seed', () => startEmulator({ seed: { format: 1, lambdas: 7 } }), 'SEED', /lambdas/],
@@ -252,6 +267,22 @@ it.each([2020, 2050])('catches leads while a test fakes the date as the year %i'
   const { outcome } = await scoped.invoke('contact-form', { payload: { email: 'ada@example.com' } });
   expect(outcome).toEqual({ ok: true, result: 'SUCCESS' });
   expect(await scoped.leads.waitFor({ since: new Date() })).toMatchObject({ mapped: { email: 'ada@example.com' } });
+});
+
+it('starts with the outbound rules of a world file, and restores them', async () => {
+  await writeFile(join(folder, 'captcha.json'), '{"success":true}');
+  const seed = join(folder, 'rules.yaml');
+  const rule = '{ host: captcha.example, action: answer, file: captcha.json, times: 2 }';
+  await writeFile(seed, `format: 1\noutbound:\n  - ${rule}\n  - { host: "*", action: block }\n`);
+  await using empty = await startEmulator({ ...options, seed });
+  const code = "exports.run = async () => (await fetch('http://captcha.example')).text();";
+  await empty.deploy('caller', { code });
+  expect((await empty.invoke('caller')).outcome).toMatchObject({ result: '{"success":true}' });
+  await empty.outbound.clear();
+  await empty.reset();
+  const [first, second] = await empty.outbound.list();
+  expect(first).toMatchObject({ action: 'answer', file: join(folder, 'captcha.json'), times: 2, enabled: true });
+  expect(second).toMatchObject({ host: '*', action: 'block' });
 });
 
 it('deploys a lambda to a new environment if the world has none', async () => {

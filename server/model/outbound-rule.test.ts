@@ -65,6 +65,21 @@ describe('a rule that answers', () => {
   });
 });
 
+describe('the spellings of this machine', () => {
+  const spellings = ['localhost', '127.0.0.1', '[::1]', 'LOCALHOST', 'localhost.', '[0:0:0:0:0:0:0:1]'];
+  const hostnames = ['localhost', '127.0.0.1', '::1', 'localhost.'];
+
+  it.each(spellings.flatMap((host) => hostnames.map((hostname) => [host, hostname] as const)))(
+    'a rule for %s applies to a call to %s on the same port only',
+    (host, hostname) => {
+      const target = { hostname, port: 8080, isCrm: false };
+      expect(meets(host, target)).toBe(true);
+      expect([meets(`${host}:8080`, target), meets(`${host}:9090`, target)]).toEqual([true, false]);
+      expect(meets('127.0.0.2', target)).toBe(false);
+    },
+  );
+});
+
 describe('what becomes of a call', () => {
   it('is left to itself without a rule, but for the CRM that the configuration catches', () => {
     expect(decideOutbound([], other, true)).toBeUndefined();

@@ -1,5 +1,6 @@
+import { canonicalHost } from './host-names.ts';
 import type { Json } from './json.ts';
-import { matchesStars } from './star-pattern.ts';
+import { matchesStars } from './matches-stars.ts';
 
 /** Actions for a matching outbound call: `delay` waits, then the following rules apply. */
 export const OUTBOUND_ACTIONS = ['catch', 'pass', 'block', 'delay', 'fail', 'answer'] as const;
@@ -123,9 +124,14 @@ export function faultOfHost(text: string): string | undefined {
   return text.split('*').length > MAX_STARS + 1 ? `has more than ${MAX_STARS} stars` : undefined;
 }
 
+/** Names of this machine that lead to the same service, so a rule for one of them applies to all. */
+const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '::1'];
+
 export function meets(pattern: string, { hostname, port, isCrm }: OutboundTarget): boolean {
   if (pattern === OWN_CRM) return isCrm;
   const [, host = '', wantedPort] = /^(\[[^\]]*\]|.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];
   if (wantedPort !== undefined && Number(wantedPort) !== port) return false;
-  return matchesStars(host.replace(/^\[|\]$/g, ''), hostname);
+  if (host.includes('*')) return matchesStars(host, hostname);
+  const [named, called] = [canonicalHost(host), canonicalHost(hostname)];
+  return named === called || (LOOPBACK.includes(named) && LOOPBACK.includes(called));
 }

@@ -115,7 +115,7 @@ function everyResponse({ version, allowedHosts, limits }: ControlPlaneOptions): 
     if (!isOurHost(req.headers.host, allowedHosts)) {
       throw new PlatformError(
         'host_not_allowed',
-        `requests to host '${req.headers.host.slice(0, 255)}' are refused: this emulator answers to localhost and the hosts in the setting allowedHosts`,
+        `the platform rejects requests to host '${req.headers.host.slice(0, 255)}'. Use localhost, or add the name to the setting allowedHosts.`,
       );
     }
     if (req.url.length > limits.requestTargetBytes) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Notifier } from '../api/server/notifier.ts';
 import { EventStream } from '../inspector/live/event-stream.ts';
+import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { WorldView } from '../model/record.ts';
 import { publicUrlOf } from '../model/types/gateway-address.ts';
 import { committed, freshWorlds } from '../plugin/tokens.ts';
@@ -78,7 +79,11 @@ async function start(
   const addresses = new Addresses(config);
   const passwords = await RandomPasswords.open(config.data === IN_MEMORY ? undefined : config.data);
   const worldOptions = { addresses: addresses.serviceAddresses, seed: hooks.seed, passwords, nowMs, onWarning: warn };
-  const createWorld = () => makeFirstWorld(config, worldOptions);
+  let firstRules: OutboundRulesRequest['rules'] = [];
+  const onOutboundRules = (rules: typeof firstRules) => {
+    firstRules = rules;
+  };
+  const createWorld = () => makeFirstWorld(config, { ...worldOptions, onOutboundRules });
   const data = await openData({ config, createWorld, nowMs, onWarning: warn }, cleanup);
   const { store } = data;
   const [notifier, stream] = [new Notifier(), new EventStream(randomUUID().slice(0, 8))];
@@ -104,7 +109,8 @@ async function start(
   host.fill(archivedLogs, archivedIn(data.logs));
   host.fill(stopRequests, () => (hooks.onStopRequest ? hooks.onStopRequest() : void stopOnce().catch(onFault)));
   cleanup.add(store.onCommit((commit, changes) => host.emit(committed, { commit, changes })));
-  const { scm, security, resources, recorder: recorded, lambdas } = await host.start(plugins);
+  const { scm, security, resources, recorder: recorded, lambdas, outbound } = await host.start(plugins);
+  if (firstRules.length > 0) await outbound.replace({ rules: firstRules });
   host.fill(freshWorlds, freshWorldsOf(config, worldOptions, scm.access));
   const settingsContext = { config, origins: hooks.origins, addresses: () => ({ ...addresses.all() }), data, recorded };
   host.fill(settingsServices, () => settingsService(settingsContext));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ScmAccess, withScmAt } from '../mocks/scm/scm-address.ts';
 import { PlatformError } from '../model/errors.ts';
+import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { StoredResource, World } from '../model/record.ts';
 import { ORGANIZATION } from '../model/rules/hierarchy.ts';
 import { USER } from '../model/type-names.ts';
@@ -22,6 +23,8 @@ export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowM
   passwords: RandomPasswords;
   /** Content of a seed file, in place of the one that the configuration names. */
   seed?: object | undefined;
+  /** Receives the seed's rules for outbound calls, which are not part of the world. */
+  onOutboundRules?(rules: OutboundRulesRequest['rules']): void;
 }
 
 /**
@@ -32,7 +35,7 @@ export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowM
  */
 export async function makeFirstWorld(
   config: Config,
-  { seed: seedInput, passwords, ...options }: FirstWorldOptions,
+  { seed: seedInput, passwords, onOutboundRules, ...options }: FirstWorldOptions,
 ): Promise<World> {
   const seed = await (seedInput ? readGivenSeed(seedInput) : seedNamed(config.seed));
   const rootPassword = config.rootPassword ?? (await passwords.draw('root'));
@@ -45,6 +48,7 @@ export async function makeFirstWorld(
     hashPassword: (password) => passwords.hash(password),
   });
   await applySeed(seed, seedTarget(core, systemActor(store.view.root, 'seed'), passwords));
+  if (seed.outbound) onOutboundRules?.(seed.outbound);
   const { put } = store.difference();
   const createdEntries = put.map((record) => [record.id, record]);
   return { ...bare, resources: { ...bare.resources, ...Object.fromEntries(createdEntries) } };

@@ -5,6 +5,7 @@ import type { Change, Commit } from '../model/commit.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Invocation, LambdaCall, LambdaInvoker, StartedInvocation } from '../model/invocation.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
+import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { PipelineDeployment, PipelineRun } from '../model/pipeline-run.ts';
 import type { StoredResource, Uuid } from '../model/record.ts';
 import { event, slot } from './plugin.ts';
@@ -28,7 +29,11 @@ export const counted = event<{ subject: string; fault?: { method: string; target
 
 export const deploymentRecorded = event<{ run: PipelineRun; deployment: PipelineDeployment }>('deployment recorded');
 
-export const outboundRules = slot<() => readonly OutboundRule[]>('outbound rules');
+/** The rules for outbound calls. `replace` rejects with PlatformError 503 if they cannot be stored. */
+export const outboundRules = slot<{
+  list(): readonly OutboundRule[];
+  replace(request: OutboundRulesRequest): Promise<unknown>;
+}>('outbound rules');
 /** Creates the world of a first start with a seed. Rejects with PlatformError if the seed cannot be used. */
 export const freshWorlds =
   slot<(seed: BodyOf<typeof resetRoutes.resetWorld>['seed']) => Promise<ReadonlyMap<Uuid, StoredResource>>>(

@@ -133,7 +133,7 @@ export const containerRoutes = defineRoutes('Containers and jobs', {
       '`{"shown": 4096}` for the number of bytes shown so far. The server pauses when it is more than 256 KiB ahead. The last ' +
       'message is `{"ended": "exited", "exitCode": 0, "message": "..."}`, or `stopped`, `lost`, `refused`, `idle`, `closing`. The ' +
       'shell ends when the WebSocket closes, when the permission is revoked, or after half an hour without input. At most 10 ' +
-      'terminals are open at a time, and at most 4 of one user. Pages from other origins are refused.',
+      'terminals are open at a time, and at most 4 of one user. The platform rejects pages from other origins.',
     target: A_WORKLOAD,
     query: {
       instance: text('ID of the instance or a prefix of it'),

@@ -228,7 +228,7 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
     summary: 'Replace the world with an archive',
     description:
       'All changes in the world are one commit, which you can revert. Leads are added. The root organization ' +
-      'and the root user keep their ids, keys and password. A damaged or unknown file is refused with a reason, and nothing ' +
+      'and the root user keep their ids, keys and password. The platform rejects a damaged or unknown file with a reason, and nothing ' +
       'changes. With `dryRun` nothing changes; `resources` and `total` show what would change.',
     isStrict: true,
     query: { dryRun: flag('Only report what would change') },

@@ -129,7 +129,7 @@ const allOf = <const Path extends `/${string}`, const Node extends string>(path:
       errors: [404],
     }),
     createEntitlement: route(`post ${path}`, permission('entitlement.create', node), {
-      summary: 'Always refused: every action already has an entitlement',
+      summary: 'Always rejected: every action already has an entitlement',
       body: readJson(entitlementRequest, readNewEntitlement),
       errors: [404, 409],
     }),

@@ -185,7 +185,7 @@ export const keyRoutes = securityRoutes('Tokens and keys', {
   createApiKey: route('post /security/accounts/{account_id}/apiKeys', permissionOrOwn('user.update', A_USER.id), {
     summary: 'Create an API key',
     description:
-      'Authenticate with an existing API key; a Bearer token is refused. This response is the only one that contains the secret.',
+      'Authenticate with an existing API key; the platform rejects a Bearer token. This response is the only one that contains the secret.',
     target: A_USER,
     body: optionalJson(
       object('ApiKeyRequest', { orgId: id.nullish().describe('Required for a key of another account') }),
@@ -267,7 +267,7 @@ export const statusRoutes = securityRoutes('Security service', {
     answer: ok(z.object({ initialized: z.literal(true) })),
   }),
   initialize: route('post /security/init', 'caller', {
-    summary: 'Always refused: the service is already initialized',
+    summary: 'Always rejected: the service is already initialized',
     errors: [409],
   }),
 });

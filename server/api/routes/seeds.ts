@@ -32,6 +32,7 @@ const appliedSeed = object('AppliedSeed', {
   summary: z.object({ create: count, update: count, delete: count, unchanged: count }),
   changes: z.array(seedChange).describe('All resources of the document, and all others that change'),
   runs: z.array(codeToRun).optional().describe('Imported code that can run from now on'),
+  outbound: z.array(z.string()).optional().describe('The new rules for outbound calls; absent if they stay'),
   commit: z.int().optional().describe('Commit number; absent if nothing changed'),
 });
 export type AppliedSeed = z.output<typeof appliedSeed>;
@@ -40,7 +41,7 @@ export const seedRoutes = defineRoutes('Seeds', {
   applySeed: route('post /inspect/apply', 'root', {
     summary: 'Apply a seed document',
     description:
-      'All changes are one commit; if one is refused, nothing changes. Resources that are not in the document ' +
+      'All changes are one commit; if the platform rejects one, nothing changes. Resources that are not in the document ' +
       'are kept unless `prune` is true. Applying a document twice has no further effect. `codeFile` is not read: send the code as ' +
       '`properties.code`.',
     isStrict: true,

@@ -110,7 +110,7 @@ export const windowRoutes = defineRoutes('Window', {
   lookAs: route('put /inspect/session/view-as', 'root', {
     summary: 'View as another user',
     description:
-      'In a session of the window. Responses show what the other user sees, and write requests are refused, ' +
+      'In a session of the window. Responses show what the other user sees, and the platform rejects write requests, ' +
       'until you switch back.',
     body: json(strictObject('ViewAsRequest', { userId: id.nullable().describe('null: switch back to yourself') })),
     answer: ok(session),

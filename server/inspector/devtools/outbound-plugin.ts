@@ -11,10 +11,11 @@ export const outboundPlugin = plugin({
       await platform.settle(outboundRulesChanged, { before, after });
       platform.publish('outbound', {});
     });
-    platform.fill(outboundRules, () => rules.kept().rules);
+    platform.fill(outboundRules, { list: () => rules.kept().rules, replace: rules.replace });
     platform.routes(async (guard) => {
       const { outboundRouter } = await import('./outbound-routes.ts');
       return [outboundRouter({ rules, crm: platform.config.outbound.crm }, guard)];
     });
+    return rules;
   },
 });

@@ -73,8 +73,8 @@ export const pipelinesPlugin = plugin({
       cancel: ({ id }) => starter.cancel(id),
       remove: ({ id }) => log.remove(id),
       async artifactsOf({ project, sha }, job) {
-        const { keptArtifacts } = await import('../../runtimes/pipelines/artifacts.ts');
-        return keptArtifacts(`${scm.url}/${project.path}`, sha, job);
+        const { storedArtifacts } = await import('../../runtimes/pipelines/artifacts.ts');
+        return storedArtifacts(`${scm.url}/${project.path}`, sha, job);
       },
       windowUrl: ({ id }) => new URL(`pipelines?sel=${id}`, platform.addresses.windowWith('')).href,
     });

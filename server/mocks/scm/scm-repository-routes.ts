@@ -1,5 +1,5 @@
+import { applyPush } from './apply-push.ts';
 import { invalidValue, missing, notFound, ScmError } from './scm-error.ts';
-import { applyPush } from './scm-pushes.ts';
 import { type FileAction, NO_COMMIT } from './scm-repositories.ts';
 import { Raw, type Routes, type ScmParts, type ScmRequest } from './scm-request.ts';
 import { pathWithNamespace, type ScmProject } from './scm-state.ts';

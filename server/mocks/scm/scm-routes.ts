@@ -1,9 +1,9 @@
 import express, { type Router } from 'express';
+import { applyPush } from './apply-push.ts';
 import { conflict, invalidValue, missing, notFound, ScmError } from './scm-error.ts';
 import { deploymentRoutes, hookRoutes, peopleRoutes, tokenRoutes } from './scm-more-routes.ts';
 import { pipelineRoutes } from './scm-pipeline-routes.ts';
 import { replaced } from './scm-projects.ts';
-import { applyPush } from './scm-pushes.ts';
 import { NO_COMMIT } from './scm-repositories.ts';
 import { diffsIn, repositoryRoutes } from './scm-repository-routes.ts';
 import { Raw, type Routes, type ScmParts, ScmRequest, sendPage } from './scm-request.ts';

@@ -53,7 +53,7 @@ export const lambdasPlugin = plugin({
         crm: config.outbound.crm,
         crmHosts: config.outbound.crmHosts,
         crmAddress: crm.address,
-        rules: () => platform.slot(outboundRules)(),
+        rules: () => platform.slot(outboundRules).list(),
       },
       onLog(lambdaId) {
         notifier.notify(lambdaId);

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bringCaches, keepCaches } from './artifacts.ts';
+import { restoreCaches, saveCaches } from './artifacts.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -45,12 +45,12 @@ it('caches are copied with links, execution bits and times, over files that are 
     { key: 'u', untracked: true },
   ];
   const cacheContext = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set(['committed']) };
-  await keepCaches(caches, { ...cacheContext, workDir }, true);
+  await saveCaches(caches, { ...cacheContext, workDir }, true);
   await chmod(join(workDir, 'out', 'read-only'), 0o644);
   await writeFile(join(workDir, 'out', 'read-only'), 'two');
   await chmod(join(workDir, 'out', 'read-only'), 0o444);
-  await keepCaches(caches, { ...cacheContext, workDir }, true);
-  await bringCaches(caches, { ...cacheContext, workDir: nextDir });
+  await saveCaches(caches, { ...cacheContext, workDir }, true);
+  await restoreCaches(caches, { ...cacheContext, workDir: nextDir });
   const tool = await lstat(join(nextDir, 'out', 'bin', 'tool'));
   expect([tool.mode & 0o777, tool.mtimeMs]).toEqual([0o755, 1_000_000]);
   expect(await readlink(join(nextDir, 'out', 'link'))).toBe('bin/tool');
@@ -68,16 +68,16 @@ it('"cache": a job replaces the cache by what it has kept, and without such file
   const cacheContext = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set<string>() };
   await mkdir(join(workDir, 'out'), { recursive: true });
   for (const name of ['kept', 'deleted']) await writeFile(join(workDir, 'out', name), name);
-  await keepCaches(caches, { ...cacheContext, workDir }, true);
+  await saveCaches(caches, { ...cacheContext, workDir }, true);
   await rm(join(workDir, 'out', 'deleted'));
   // Jobs of one run keep it at the same time.
-  await Promise.all([1, 2, 3].map(() => keepCaches(caches, { ...cacheContext, workDir }, true)));
+  await Promise.all([1, 2, 3].map(() => saveCaches(caches, { ...cacheContext, workDir }, true)));
   await mkdir(join(nextDir, 'out'), { recursive: true });
   await writeFile(join(nextDir, 'out', 'committed'), '');
-  await bringCaches(caches, { ...cacheContext, workDir: nextDir });
+  await restoreCaches(caches, { ...cacheContext, workDir: nextDir });
   expect((await readdir(join(nextDir, 'out'))).sort()).toEqual(['committed', 'kept']);
   await rm(join(workDir, 'out'), { recursive: true });
-  await keepCaches(caches, { ...cacheContext, workDir }, true);
+  await saveCaches(caches, { ...cacheContext, workDir }, true);
   expect(await readdir(dir, { recursive: true })).toContainEqual(expect.stringContaining('kept'));
   expect(await readdir(dir)).toHaveLength(1);
 });
@@ -93,9 +93,9 @@ it('paths below the project folder of a container match, and a cache path that m
   const projectDir = '/builds/local/repo';
   const cacheContext = { dir, projectDir, values: { CI_PROJECT_DIR: projectDir }, tracked: new Set<string>() };
   const caches = [{ key: 'k', paths: ['$CI_PROJECT_DIR/deps/', 'absent/'] }];
-  const notes = await keepCaches(caches, { ...cacheContext, workDir }, true);
+  const notes = await saveCaches(caches, { ...cacheContext, workDir }, true);
   expect(notes).toEqual(['cache: no files match absent/']);
-  await bringCaches(caches, { ...cacheContext, workDir: nextDir });
+  await restoreCaches(caches, { ...cacheContext, workDir: nextDir });
   expect(await readFile(join(nextDir, 'deps', 'file'), 'utf8')).toBe('content');
 });
 
@@ -108,12 +108,12 @@ it('the key of a cache follows the content of a file below $CI_PROJECT_DIR', asy
   const caches = [{ key: { files: ['$CI_PROJECT_DIR/lock'] }, paths: ['deps'] }];
   await writeFile(join(workDir, 'lock'), 'first');
   await writeFile(join(workDir, 'deps'), 'of the first lock');
-  await keepCaches(caches, cacheContext, true);
+  await saveCaches(caches, cacheContext, true);
   await rm(join(workDir, 'deps'));
   await writeFile(join(workDir, 'lock'), 'second');
-  await bringCaches(caches, cacheContext);
+  await restoreCaches(caches, cacheContext);
   await expect(readFile(join(workDir, 'deps'))).rejects.toThrow('ENOENT');
   await writeFile(join(workDir, 'lock'), 'first');
-  await bringCaches(caches, cacheContext);
+  await restoreCaches(caches, cacheContext);
   expect(await readFile(join(workDir, 'deps'), 'utf8')).toBe('of the first lock');
 });

@@ -10,7 +10,7 @@ import { makeLink } from '../../system/make-link.ts';
 import type { CacheDefinition, JobDefinition } from './definition.ts';
 import { matching } from './globs.ts';
 import type { JobReports } from './job-reports.ts';
-import { keptFolder } from './run-folder.ts';
+import { storageRoot } from './run-folder.ts';
 import { expandText } from './variables.ts';
 
 /** Files that are copied at the same time. */
@@ -30,32 +30,32 @@ export interface ArtifactStore {
   /** The folder of this run's artifacts, with one folder for each job. */
   runDir: string;
   /** The folder of the artifacts of earlier runs of the commit, with one folder for each job. */
-  keptDir: string;
+  storedDir: string;
 }
 
 /** Folder in which runs of a project keep data for later runs; undefined if another user has taken the name. */
-export function keptPlace(projectUrl: string): string | undefined {
-  const storageFolder = keptFolder();
+export function projectStorageFolder(projectUrl: string): string | undefined {
+  const storageFolder = storageRoot();
   return storageFolder && join(storageFolder, folderName(projectUrl));
 }
 
 /** Folder of the artifacts of a job of a commit, which may not exist. */
-export function keptArtifacts(projectUrl: string, sha: string, job: string): string | undefined {
-  const projectFolder = keptPlace(projectUrl);
+export function storedArtifacts(projectUrl: string, sha: string, job: string): string | undefined {
+  const projectFolder = projectStorageFolder(projectUrl);
   return projectFolder && join(projectFolder, 'artifacts', sha, folderName(job));
 }
 
 /** Stores the variables of a run for retries of its jobs, because its record has no values. */
-export async function keepVariables(projectUrl: string, runId: string, typed: Readonly<Record<string, string>>) {
-  const projectFolder = keptPlace(projectUrl);
+export async function storeVariables(projectUrl: string, runId: string, typed: Readonly<Record<string, string>>) {
+  const projectFolder = projectStorageFolder(projectUrl);
   if (projectFolder === undefined || Object.keys(typed).length === 0) return;
   await mkdir(join(projectFolder, 'variables'), { recursive: true, mode: 0o700 });
   await writeSecret(join(projectFolder, 'variables', runId), typed);
 }
 
 /** The variables that were given with a run; none if they are no longer there. */
-export async function keptVariables(projectUrl: string, runId: string): Promise<Record<string, string>> {
-  const projectFolder = keptPlace(projectUrl);
+export async function storedVariables(projectUrl: string, runId: string): Promise<Record<string, string>> {
+  const projectFolder = projectStorageFolder(projectUrl);
   const variablesSchema = z.record(z.string(), z.string());
   return (
     (projectFolder === undefined
@@ -72,9 +72,9 @@ export async function artifactFiles(dir: string | undefined): Promise<{ path: st
 }
 
 /** Stores a job's artifacts; resolves to its reports, and to messages about missing files. */
-export async function collectArtifacts(
+export async function uploadArtifacts(
   { name, definition: { artifacts } }: { name: string; definition: JobDefinition },
-  { isSuccess, store, ...context }: Omit<CachePlace, 'dir'> & { isSuccess: boolean; store: ArtifactStore },
+  { isSuccess, store, ...context }: Omit<CacheContext, 'dir'> & { isSuccess: boolean; store: ArtifactStore },
 ): Promise<{ notes: string[]; reports: JobReports }> {
   const { workDir } = context;
   if (!artifacts) return { notes: [], reports: { junit: [], cobertura: [] } };
@@ -103,18 +103,18 @@ export async function collectArtifacts(
 }
 
 /** Folder with what a job has left: in this run, or else in an earlier one of the commit; undefined if there is none. */
-export const artifactsIn = ({ runDir, keptDir }: ArtifactStore, name: string): string | undefined =>
-  [runDir, keptDir].map((dir) => join(dir, folderName(name))).find(existsSync);
+export const artifactsIn = ({ runDir, storedDir }: ArtifactStore, name: string): string | undefined =>
+  [runDir, storedDir].map((dir) => join(dir, folderName(name))).find(existsSync);
 
 /** Replaces what a job has left before, also in earlier runs, by nothing: it runs. */
-export async function emptyArtifacts({ runDir }: ArtifactStore, name: string): Promise<void> {
+export async function clearArtifacts({ runDir }: ArtifactStore, name: string): Promise<void> {
   const dir = join(runDir, folderName(name));
   await removeTree(dir);
   await mkdir(dir);
 }
 
 /** Puts what other jobs have left into a job's folder; resolves to the variables that they have left. */
-export async function bringArtifacts(
+export async function downloadArtifacts(
   names: readonly string[],
   workDir: string,
   store: ArtifactStore,
@@ -138,11 +138,11 @@ async function dotenvOf(names: readonly string[], store: ArtifactStore): Promise
 }
 
 /** Stores the artifacts of a run for later runs of the same commit. */
-export async function keepArtifacts({ runDir, keptDir }: ArtifactStore): Promise<void> {
-  await mkdir(keptDir, { recursive: true, mode: 0o700 });
+export async function storeRunArtifacts({ runDir, storedDir }: ArtifactStore): Promise<void> {
+  await mkdir(storedDir, { recursive: true, mode: 0o700 });
   for (const name of await readdir(runDir)) {
-    await removeTree(join(keptDir, name));
-    await renameFile(join(runDir, name), join(keptDir, name));
+    await removeTree(join(storedDir, name));
+    await renameFile(join(runDir, name), join(storedDir, name));
   }
 }
 
@@ -156,7 +156,7 @@ function dotenvIn(content: string): Record<string, string> {
   return Object.fromEntries(lines);
 }
 
-export interface CachePlace {
+export interface CacheContext {
   /** The cache folder of the project, private to the platform. */
   dir: string;
   workDir: string;
@@ -171,7 +171,7 @@ export interface CachePlace {
 function chosenFiles(
   { paths = [], untracked }: { paths?: readonly string[] | undefined; untracked?: boolean | undefined },
   present: readonly string[],
-  context: Omit<CachePlace, 'dir'>,
+  context: Omit<CacheContext, 'dir'>,
   onMissing?: (pattern: string) => void,
 ): Set<string> {
   const chosen = new Set(untracked ? present.filter((path) => !context.tracked.has(path)) : []);
@@ -184,7 +184,7 @@ function chosenFiles(
 }
 
 /** Puts what earlier jobs have kept into a job's folder. */
-export async function bringCaches(caches: readonly CacheDefinition[], context: CachePlace): Promise<void> {
+export async function restoreCaches(caches: readonly CacheDefinition[], context: CacheContext): Promise<void> {
   for (const [index, cache] of caches.entries()) {
     if (expandText(cache.policy ?? 'pull-push', context.values) === 'push') continue;
     const from = join(context.dir, await cacheName(cache, index, context));
@@ -205,9 +205,9 @@ async function bringCache(from: string, workDir: string): Promise<void> {
 }
 
 /** Stores a job's caches; resolves to messages about paths without files. */
-export async function keepCaches(
+export async function saveCaches(
   caches: readonly CacheDefinition[],
-  context: CachePlace,
+  context: CacheContext,
   isSuccess: boolean,
 ): Promise<string[]> {
   const notes: string[] = [];
@@ -236,7 +236,7 @@ export async function keepCaches(
 async function cacheName(
   { key }: CacheDefinition,
   index: number,
-  { workDir, projectDir, values }: Pick<CachePlace, 'workDir' | 'projectDir' | 'values'>,
+  { workDir, projectDir, values }: Pick<CacheContext, 'workDir' | 'projectDir' | 'values'>,
 ): Promise<string> {
   if (typeof key !== 'object' || key === null) return folderName(expandText(key || 'default', values));
   const hash = createHash('sha256');
@@ -252,12 +252,12 @@ const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSucces
   when === 'always' || (when === 'on_failure') !== isSuccess;
 
 /** The files of a job that a pattern means. */
-function filesOf(pattern: string, present: readonly string[], context: Omit<CachePlace, 'dir'>): string[] {
+function filesOf(pattern: string, present: readonly string[], context: Omit<CacheContext, 'dir'>): string[] {
   return matching(present, pathInProject(pattern, context));
 }
 
 /** Expands variables in a path of the definition, and returns it relative to the project's folder. */
-function pathInProject(text: string, { projectDir, values }: Pick<CachePlace, 'projectDir' | 'values'>): string {
+function pathInProject(text: string, { projectDir, values }: Pick<CacheContext, 'projectDir' | 'values'>): string {
   const path = expandText(text, values);
   return path.startsWith('/') ? posix.relative(projectDir, path) || '.' : path;
 }

@@ -7,7 +7,7 @@ import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
 import { type ChosenJobs, printFindings } from './choose-jobs.ts';
 import { readDefinition } from './definition.ts';
 import type { JobsOptions } from './job-execution.ts';
-import { givenValues, type RunVariables, winningVariables } from './job-variables.ts';
+import { givenValues, type RunVariables, variablesByPrecedence } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
@@ -139,7 +139,7 @@ export class ChildPipelines {
       return { ...expected, variables: { ...expected.variables, predefined } };
     }
     const child = await readChild(job, parent, depth, this.#options, this.#options.artifacts);
-    if (!child) throw new PipelineError('its definition is not there');
+    if (!child) throw new PipelineError('its definition does not exist');
     printFindings(findingsIn(child.jobs), this.#options.isForced, (line) => this.#options.log.printLine(line));
     return child;
   }
@@ -162,7 +162,7 @@ async function readChild(
   const triggerVariables = expanded({
     ...asVariables(predefined),
     ...job.variables,
-    ...winningVariables(parent, undefined),
+    ...variablesByPrecedence(parent, undefined),
   });
   const forwarded = Object.keys(job.variables).map((name) => [name, triggerVariables[name] ?? ''] as const);
   const variables: RunVariables = {

@@ -60,7 +60,7 @@ async function openDocker(
   const named = services.filter(({ name }) => isDockerImage(name)).map(({ name }) => name);
   const instead = named.length > 0 ? ` in place of the service ${named.join(', ')}, which needs privileges` : '';
   onNote(
-    `uses the Docker engine of this machine${instead}: it shows what this run makes; privileged containers and folders of the machine are refused`,
+    `uses the Docker engine of this machine${instead}: it shows only what this run creates, and rejects privileged containers and folders of the machine`,
   );
   const project = projectDir.replace(projectDirInContainer(''), '').toLowerCase();
   return openDockerBroker({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { containerBody, createTenant } from '../../testing/tenant.ts';
-import { whenItAnswers } from './deployed.ts';
+import { waitForApp } from './deployed.ts';
 import { KeyPairCalls } from './platform-calls.ts';
 
 const platform = sharedPlatform({ containers: { engine: 'none' } });
@@ -17,7 +17,7 @@ it('ends at once for an app whose container nothing can run, and says what to do
   );
   const reported: string[] = [];
   const { signal } = new AbortController();
-  const { problem } = await whenItAnswers(
+  const { problem } = await waitForApp(
     calls,
     { containerId, name: 'web', urls: ['http://127.0.0.1:9'] },
     { signal, expected: [], report: (text) => reported.push(text) },

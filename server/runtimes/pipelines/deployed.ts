@@ -58,7 +58,7 @@ interface WatchOptions {
 type Finding = { app: Partial<PipelineApp>; isGood: boolean } | undefined;
 
 /** Waits until the newest definition of an app serves and its addresses respond; resolves with `problem` when they do not. */
-export async function whenItAnswers(
+export async function waitForApp(
   platform: PlatformCalls,
   deployed: Deployed,
   { signal, expected, report }: WatchOptions,

@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type JobVariable, type RunVariables, winningVariables } from './job-variables.ts';
+import { type JobVariable, type RunVariables, variablesByPrecedence } from './job-variables.ts';
 import type { PlannedJob } from './plan.ts';
 import { environmentSlug, tierOf } from './predefined.ts';
 import { asVariables, expanded, expandText, type Variables } from './variables.ts';
 
 /** Writes the project's variables that are files, and gives them their paths; undefined: there are none. */
-export async function placeFiles(
+export async function createFileVariables(
   all: readonly JobVariable[],
   dir: string,
 ): Promise<{ variables: JobVariable[]; filesDir: string | undefined }> {
@@ -23,7 +23,7 @@ export async function placeFiles(
   return { variables, filesDir: all.some(({ isFile }) => isFile) ? dir : undefined };
 }
 
-export interface JobPlace {
+export interface JobEnvironment {
   name: string;
   url: string | undefined;
   action: string;
@@ -34,7 +34,7 @@ export function jobVariables(
   job: PlannedJob,
   run: RunVariables,
   { projectDir, dotenv, jobId }: { projectDir: string; dotenv: Readonly<Record<string, string>>; jobId: number },
-): { values: Record<string, string>; jobEnvironment: JobPlace | undefined } {
+): { values: Record<string, string>; jobEnvironment: JobEnvironment | undefined } {
   const { environment } = job.definition;
   const jobName = job.ownName ?? job.name;
   const ofJob = {
@@ -59,7 +59,7 @@ export function jobVariables(
     ...asVariables({ ...run.predefined, ...ofJob, ...more }),
     ...job.variables,
     ...asVariables(dotenv, { isRaw: true }),
-    ...winningVariables(run, name),
+    ...variablesByPrecedence(run, name),
   });
   if (!environment) return { values: expanded(layers(undefined)), jobEnvironment: undefined };
   const name = expandText(environment.name, expanded(layers(undefined)));

@@ -7,19 +7,19 @@ import { runProgram } from '../../system/programs.ts';
 import { SYSTEM } from '../../system/this-system.ts';
 import {
   type ArtifactStore,
-  bringArtifacts,
-  bringCaches,
-  collectArtifacts,
-  emptyArtifacts,
+  clearArtifacts,
+  downloadArtifacts,
   folderName,
-  keepCaches,
+  restoreCaches,
+  saveCaches,
+  uploadArtifacts,
 } from './artifacts.ts';
 import { projectDirInContainer, runInContainer, usesDocker } from './container-job.ts';
 import type { AllowFailure } from './definition.ts';
 import { git } from './git.ts';
 import type { JobEngine } from './job-engine.ts';
-import { type JobPlace, jobVariables } from './job-environment.ts';
-import { coverageReader, resultsOf } from './job-reports.ts';
+import { type JobEnvironment, jobVariables } from './job-environment.ts';
+import { coverageReader, readReports } from './job-reports.ts';
 import { type JobOutcome, runOnHost } from './job-runner.ts';
 import { jobScripts } from './job-script.ts';
 import type { RunVariables } from './job-variables.ts';
@@ -54,7 +54,7 @@ export interface JobsOptions {
   log: RunLog;
   signal: AbortSignal;
   /** Before a job with an environment begins, and when it has done well. */
-  onPlace(jobEnvironment: JobPlace, url: string | undefined, isDone: boolean): Promise<void>;
+  onPlace(jobEnvironment: JobEnvironment, url: string | undefined, isDone: boolean): Promise<void>;
 }
 
 /** Runs one job: prepares its inputs, runs it here or in its image, and stores its results. */
@@ -154,7 +154,7 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
   const workDir = join(buildsDir, options.projectPath);
   const scriptDir = `${workDir}.tmp`;
   const projectDir = isInImage ? projectDirInContainer(options.projectPath) : workDir;
-  await emptyArtifacts(options.artifacts, name);
+  await clearArtifacts(options.artifacts, name);
   await mkdir(workDir, { recursive: true });
   await mkdir(scriptDir);
   const jobId = jobNumber(options.runId, name);
@@ -163,10 +163,10 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
   const before = variablesWith({}).values;
   await bringCheckout(options.checkoutDir, workDir, before);
   if (options.hasSubmodules) await bringSubmodules(options.repositoryDir, workDir, before.GIT_SUBMODULE_STRATEGY);
-  const dotenv = await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
+  const dotenv = await downloadArtifacts(job.artifactsOf, workDir, options.artifacts);
   const { values, jobEnvironment } = variablesWith(dotenv);
   const caches = { dir: options.cacheDir, workDir, projectDir, values, tracked: options.tracked };
-  await bringCaches(definition.cache ?? [], caches);
+  await restoreCaches(definition.cache ?? [], caches);
   for (const [file, text] of Object.entries(jobScripts(definition))) await writeFile(join(scriptDir, file), text);
   return {
     buildsDir,
@@ -205,14 +205,14 @@ async function keepResults(
   { isSuccess, coverage }: { isSuccess: boolean; coverage: number | undefined },
 ): Promise<void> {
   const { name, definition } = job;
-  const collected = await collectArtifacts(job, { workDir, projectDir, values, isSuccess, store, tracked });
+  const collected = await uploadArtifacts(job, { workDir, projectDir, values, isSuccess, store, tracked });
   for (const note of collected.notes) log.note(name, note);
-  const results = await resultsOf(collected.reports, workDir);
+  const results = await readReports(collected.reports, workDir);
   log.change(name, { ...results, ...(coverage !== undefined && { coverage }) });
-  for (const note of await keepCaches(definition.cache ?? [], caches, isSuccess)) log.note(name, note);
+  for (const note of await saveCaches(definition.cache ?? [], caches, isSuccess)) log.note(name, note);
   if (!isSuccess || !jobEnvironment) return;
   // What it has just reported may be part of the address.
-  const reported = await bringArtifacts([name], workDir, store);
+  const reported = await downloadArtifacts([name], workDir, store);
   const { values: finalValues } = variablesWith({ ...dotenv, ...reported });
   await onPlace(jobEnvironment, jobEnvironment.url && expandText(jobEnvironment.url, finalValues), true);
 }

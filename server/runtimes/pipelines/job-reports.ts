@@ -18,7 +18,7 @@ export interface JobReports {
 }
 
 /** The results that a job has reported. */
-export async function resultsOf(
+export async function readReports(
   { junit, cobertura }: JobReports,
   workDir: string,
 ): Promise<Pick<PipelineJob, 'tests' | 'coverage'>> {

@@ -1,4 +1,4 @@
-import { matchesStars } from '../../model/star-pattern.ts';
+import { matchesStars } from '../../model/matches-stars.ts';
 import { earlyReaderOf } from '../../model/variable-readers.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { ScmVariableRecord } from './scm-client.ts';
@@ -81,7 +81,7 @@ export interface RunVariables {
 }
 
 /** Returns the variables that win over a definition's own, for the jobs of an environment. */
-export function winningVariables(
+export function variablesByPrecedence(
   { ofGroup, ofProject, typed }: RunVariables,
   environment: string | undefined,
 ): Variables {
@@ -94,6 +94,6 @@ export function winningVariables(
 
 /** Variables of jobs without an environment, in addition to those of the definition. */
 export function givenValues(run: RunVariables): Record<string, string> {
-  const winning = Object.entries(winningVariables(run, undefined)).map(([name, { value }]) => [name, value]);
+  const winning = Object.entries(variablesByPrecedence(run, undefined)).map(([name, { value }]) => [name, value]);
   return { ...run.predefined, ...Object.fromEntries(winning) };
 }

@@ -1,8 +1,8 @@
 import type { AllowFailure, Definition, JobDefinition } from './definition.ts';
-import { type RunVariables, winningVariables } from './job-variables.ts';
+import { type RunVariables, variablesByPrecedence } from './job-variables.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
-import { decisionOn, matchingRule, partOf, type RuleFacts } from './rules.ts';
+import { matchingRule, partOf, type RuleFacts, ruleDecision } from './rules.ts';
 import { asVariables, expanded, expandText, type Variables } from './variables.ts';
 
 /** A job that a pipeline runs. */
@@ -46,7 +46,7 @@ export interface Plan {
 export function planOf(definition: Definition, facts: RuleFacts, variables: RunVariables): Plan {
   // The server's own, which the definition's win over, and the project's and typed ones, which win over those.
   const before = asVariables(variables.predefined);
-  const after = winningVariables(variables, undefined);
+  const after = variablesByPrecedence(variables, undefined);
   const leftOut: Plan['leftOut'] = [];
   // Refused whichever jobs join, as the server does.
   refuseCycle(
@@ -64,7 +64,7 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
       const jobValues = { ...asVariables(inherited(job, global)), ...ofJob };
       const values = expanded({ ...before, ...jobValues, ...after });
       const part = partOf(job, values, facts);
-      const decision = decisionOn(job, values, facts);
+      const decision = ruleDecision(job, values, facts);
       if (part) {
         const ofRule = asVariables(part.variables);
         const variables = { ...jobValues, ...ofRule };
@@ -114,7 +114,7 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
       artifactsOf: job.dependencies ? job.dependencies.flatMap(namesOf) : carried,
     };
   });
-  refuseCycle(planned.map((job) => [job.name, awaitedBy(job, planned, definition.stages)] as const));
+  refuseCycle(planned.map((job) => [job.name, neededJobs(job, planned, definition.stages)] as const));
   return { jobs: planned, leftOut };
 }
 
@@ -126,7 +126,7 @@ function needsHere(needs: JobDefinition['needs']): JobDefinition['needs'] {
 }
 
 /** Names of the jobs that must end before a job starts. */
-export function awaitedBy(
+export function neededJobs(
   { needs, stage }: PlannedJob,
   jobs: readonly PlannedJob[],
   stages: readonly string[],

@@ -13,13 +13,13 @@ import type {
   PipelineStart,
 } from '../../model/pipeline-run.ts';
 import { masked } from '../../model/rules/masked-text.ts';
-import { keepArtifacts, keepVariables, keptPlace } from './artifacts.ts';
+import { projectStorageFolder, storeRunArtifacts, storeVariables } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
 import { type ChildOptions, ChildPipelines, type ExpectedChild, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, isAmong } from './choose-jobs.ts';
-import { appsOf, whenItAnswers } from './deployed.ts';
+import { appsOf, waitForApp } from './deployed.ts';
 import { JobEngine } from './job-engine.ts';
-import type { JobPlace } from './job-environment.ts';
+import type { JobEnvironment } from './job-environment.ts';
 import { type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
@@ -64,7 +64,7 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
   const startedRun = await beginRun(options);
   const { id } = startedRun;
   onBegin?.({ id });
-  await keepVariables(project.web_url, id, request.typed).catch(() => undefined); // only a retry misses them
+  await storeVariables(project.web_url, id, request.typed).catch(() => undefined); // only a retry misses them
   const path = { pipeline_id: id };
   const reportProgress = (progress: Partial<PipelineProgress> & Pick<PipelineProgress, 'jobs'>) =>
     platform.ask(deliveryRoutes.tellPipelineRun, { path, json: masked({ state: 'running', ...progress }, secrets) });
@@ -135,7 +135,7 @@ class BegunRun {
     const { request, context, folder, checkout, project, chosen, children: expected, filesDir } = this.#options;
     const { signal, env } = context;
     const { id, iid } = this.#startedRun;
-    const projectFolder = keptPlace(project.web_url);
+    const projectFolder = projectStorageFolder(project.web_url);
     if (projectFolder === undefined)
       context.reportLine(
         'no caches or artifacts are kept for later runs: another user of this machine has created their folder. Set TMPDIR to another folder.',
@@ -143,7 +143,7 @@ class BegunRun {
     const storageFolder = projectFolder ?? join(folder.path, 'kept');
     const artifacts = {
       runDir: join(folder.path, 'artifacts'),
-      keptDir: join(storageFolder, 'artifacts', checkout.sha),
+      storedDir: join(storageFolder, 'artifacts', checkout.sha),
     };
     await folder.note({ runId: id });
     const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
@@ -179,7 +179,7 @@ class BegunRun {
     await runJobs({ ...schedule, jobs, stages, run: (job) => children.run(job, variables) });
     await children.ended();
     const end = await this.#outcome();
-    await keepArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
+    await storeRunArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
     return end;
   }
 
@@ -211,7 +211,7 @@ class BegunRun {
     };
   }
 
-  async #notePlace({ name, action }: JobPlace, url: string | undefined, isDone: boolean): Promise<void> {
+  async #notePlace({ name, action }: JobEnvironment, url: string | undefined, isDone: boolean): Promise<void> {
     const { scm, project } = this.#options;
     if (action === 'stop') {
       const found = isDone ? await scm.environment(project, name) : undefined;
@@ -286,7 +286,7 @@ async function watchedApps(
   const options = { signal, expected: request.expected, report: (text: string) => log.printLine(text) };
   const apps: PipelineApp[] = await Promise.all(
     found.map((deployed) =>
-      whenItAnswers(platform, deployed, options).catch((failure) => ({
+      waitForApp(platform, deployed, options).catch((failure) => ({
         name: deployed.name,
         problem: reasonOf(failure),
       })),

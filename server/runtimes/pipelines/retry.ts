@@ -1,5 +1,5 @@
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
-import { keptVariables } from './artifacts.ts';
+import { storedVariables } from './artifacts.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineRequest } from './pipeline-request.ts';
 import type { PlatformCalls } from './platform-calls.ts';
@@ -30,7 +30,7 @@ export async function retryRequest<T>(
   if (run.state === 'running') throw new PipelineError(`run ${id} is still running. Retry its jobs when it has ended.`);
   const source = SOURCES.find((candidate) => candidate === run.source);
   const { scmUrl } = await scmOf(platform);
-  const typed = await keptVariables(`${scmUrl}/${run.project.path}`, id);
+  const typed = await storedVariables(`${scmUrl}/${run.project.path}`, id);
   const retryOf = { project: run.project.path, source, only: [job], retryOf: id, typed };
   if (run.folder === undefined) {
     return withSampleRepository(sampleDir, run.branch, (repository) =>

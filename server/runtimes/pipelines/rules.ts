@@ -25,7 +25,7 @@ export interface RuleFacts {
 const DEFAULT_ONLY: RefsFilter = { refs: ['branches', 'tags'] };
 
 /** Says why a job takes part in a pipeline, or does not; undefined if the job has no rules. */
-export function decisionOn(
+export function ruleDecision(
   job: JobDefinition,
   variables: Readonly<Record<string, string>>,
   facts: RuleFacts,

@@ -63,7 +63,7 @@ export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>
     await cleanUp(whose).catch(() => undefined); // that platform may have ended, too
     await removeFolder(folder).catch(() => undefined); // another run removes it, too
   }
-  const parentFolder = keptFolder();
+  const parentFolder = storageRoot();
   for (const name of parentFolder === undefined ? [] : await readdir(parentFolder)) {
     const path = join(parentFolder ?? '', name);
     const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Date.now() }));
@@ -75,7 +75,7 @@ export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>
  * Folder in which runs leave artifacts and caches for later ones of the same project; undefined if another user has
  * taken the name.
  */
-export const keptFolder = (): string | undefined => sharedTemporary('pipelines');
+export const storageRoot = (): string | undefined => sharedTemporary('pipelines');
 
 async function removeFolder(path: string): Promise<void> {
   // Each has the run's folder in its environment, wherever it moved.

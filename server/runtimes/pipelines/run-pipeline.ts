@@ -9,8 +9,8 @@ import { withLoopbackNoProxy } from '../../system/no-proxy.ts';
 import { type Checkout, makeCheckout, pushCommit } from './checkout.ts';
 import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
-import { placeFiles } from './job-environment.ts';
-import { givenValues, projectVariables, type RunVariables, winningVariables } from './job-variables.ts';
+import { createFileVariables } from './job-environment.ts';
+import { givenValues, projectVariables, type RunVariables, variablesByPrecedence } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type {
@@ -225,7 +225,7 @@ async function variablesOf(options: PlanOptions, key: KeyPair) {
     context.reportLine(
       `not set, because only the protected branch '${defaultBranch}' gets them: ${ofProject.withheld.join(', ')}`,
     );
-  const { variables: files, filesDir } = await placeFiles(ofProject.variables, join(folder.path, 'files'));
+  const { variables: files, filesDir } = await createFileVariables(ofProject.variables, join(folder.path, 'files'));
   const jobTokenId = randomUUID();
   const jobToken = jobTokenOf(jobTokenId, token);
   const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
@@ -315,7 +315,7 @@ function planShown(
   children: ReadonlyMap<string, ExpectedChild>,
 ): PlanOfJobs {
   const before = asVariables(variables.predefined);
-  const after = winningVariables(variables, undefined);
+  const after = variablesByPrecedence(variables, undefined);
   return {
     jobs: jobs.map((job) => {
       const ownVariables = Object.fromEntries(

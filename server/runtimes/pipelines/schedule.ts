@@ -1,4 +1,4 @@
-import { awaitedBy, type PlannedJob } from './plan.ts';
+import { neededJobs, type PlannedJob } from './plan.ts';
 
 /** The outcome of a job, for the jobs that wait for it. */
 export type ScheduledOutcome =
@@ -43,7 +43,7 @@ export async function runJobs(options: ScheduleOptions): Promise<void> {
   const groups = new Set<string>();
   /** Undefined: it has to wait. */
   const decide = (job: PlannedJob): 'run' | SkipReason | undefined => {
-    const before = (isOrdered ? awaitedBy(job, jobs, stages) : []).map((name) => outcomes.get(name));
+    const before = (isOrdered ? neededJobs(job, jobs, stages) : []).map((name) => outcomes.get(name));
     if (before.includes(undefined)) return undefined;
     if (before.includes('blocked')) return 'blocked';
     if (job.when === 'always') return 'run';

@@ -1,8 +1,8 @@
 import { globalRoutes, organizationRoutes } from '../../api/routes/meta-global.ts';
 import type { MountedRoute } from '../../api/server/mount-routes.ts';
 import { PlatformError } from '../../model/errors.ts';
+import { matchesStars } from '../../model/matches-stars.ts';
 import type { StoredResource } from '../../model/record.ts';
-import { matchesStars } from '../../model/star-pattern.ts';
 import { listFromAbove } from './lists.ts';
 import type { ResourceService } from './resource-service.ts';
 import { created, type ExtraInput, type ResourceRouteParts } from './route-parts.ts';

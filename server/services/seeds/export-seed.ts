@@ -19,6 +19,8 @@ export interface ExportOptions extends Pick<FormOptions, 'typePrefix'> {
   /** `{gateway_url}`: what an untouched default gateway publishes. */
   gatewayUrl: string;
   format: TextFormat;
+  /** The rules for outbound calls. */
+  rules?: JsonObject[];
   revise?(form: JsonObject): JsonObject;
 }
 
@@ -68,6 +70,7 @@ class Export {
   }
 
   text(): string {
+    const { rules = [] } = this.#options;
     const root = this.#node(this.#view.root, null);
     const organization = this.#nodeAt(this.#options.scope, root);
     this.#addChildren(organization);
@@ -78,6 +81,7 @@ class Export {
       ...(!this.#builtIn.areDefaultsComplete && { defaultProviders: false }),
       ...this.#forms.get(root),
       ...this.#collections(root),
+      ...(rules.length > 0 && { outbound: rules }),
     };
     return textOf(document, this.#options.format);
   }

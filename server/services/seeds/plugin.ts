@@ -1,6 +1,7 @@
 import { scmPlugin } from '../../mocks/scm/plugin.ts';
 import { rewriteScmUrls } from '../../mocks/scm/scm-address.ts';
 import { plugin } from '../../plugin/plugin.ts';
+import { outboundRules } from '../../plugin/tokens.ts';
 import { systemActor } from '../resources/actor.ts';
 import { resourcesPlugin } from '../resources/plugin.ts';
 import { securityPlugin } from '../security/plugin.ts';
@@ -28,6 +29,7 @@ export const seedsPlugin = plugin({
         addresses: addresses.serviceAddresses,
         scm: scm.access,
         randomPasswords: security.passwords,
+        outbound: platform.slot(outboundRules),
         nowMs,
         onWarning: warn,
       };

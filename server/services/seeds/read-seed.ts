@@ -2,6 +2,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import { MALFORMED_TEXT, pathOfMalformedText } from '../../model/well-formed.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
@@ -24,6 +25,9 @@ export const fileSchema = z.strictObject({
     .optional()
     .describe('Path of an organization, such as /demo: `apply --prune` deletes only below it'),
   defaultProviders: z.boolean().optional().describe('Create the default providers (default: true)'),
+  outbound: outboundRulesRequest.shape.rules
+    .optional()
+    .describe('Rules for outbound calls, in place of the present ones. A `file` can be relative to the world file'),
   ...ownMembers,
 });
 /** The members of a resource in a world file, besides its collections. */
@@ -104,6 +108,7 @@ export async function readSeedFileForApply(
   const seed = await understand(source, codeReaderFor(file));
   // Aliases lead to one and the same object; a copy has one for each place.
   const document: JsonObject = JSON.parse(JSON.stringify(source.content));
+  if (seed.outbound) document.outbound = JSON.parse(JSON.stringify(seed.outbound));
   for (const node of descendants(seed.root)) {
     const member = node.path.reduce<Json | undefined>(memberOf, document);
     if (!isJsonObject(member) || node.collection !== 'lambdas' || !node.properties) continue;
@@ -130,14 +135,32 @@ async function understand(document: SeedDocument, readCode: CodeReader): Promise
     grants: undefined,
     children: [],
   };
-  const content = document.content ?? {};
+  const content = withAbsoluteFiles(document.content ?? {}, readCode.folder);
   const members = readMembers(document, fileSchema, content, root);
-  const { format: _, $schema: _schema, scope, defaultProviders = true, properties, entitlements, ...record } = members;
+  const {
+    format: _,
+    $schema: _schema,
+    scope,
+    defaultProviders = true,
+    outbound,
+    properties,
+    entitlements,
+    ...record
+  } = members;
   root.record = presentMembers(record);
   root.properties = properties;
   root.grants = entitlements;
   root.children = await readChildren(document, content, root, readCode);
-  return { defaultProviders, scope: scopeIn(document, root, scope), root, errorAt: document.errorAt };
+  return { defaultProviders, scope: scopeIn(document, root, scope), root, outbound, errorAt: document.errorAt };
+}
+
+/** The `file` of an outbound rule is relative to the document. */
+function withAbsoluteFiles(content: unknown, folder: string | undefined): unknown {
+  if (folder === undefined || !isJsonObject(content) || !Array.isArray(content.outbound)) return content;
+  const outbound = content.outbound.map((rule) =>
+    isJsonObject(rule) && typeof rule.file === 'string' ? { ...rule, file: path.resolve(folder, rule.file) } : rule,
+  );
+  return { ...content, outbound };
 }
 
 /** zod types an optional member as possibly undefined, but leaves out what is absent: this is JSON. */

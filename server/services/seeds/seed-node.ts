@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../model/json.ts';
+import type { OutboundRulesRequest } from '../../model/outbound-rule-schema.ts';
 import { resourceTypes } from '../../model/registry.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import type { SeedDocument } from './seed-yaml.ts';
@@ -37,6 +38,8 @@ export interface Seed {
   /** The organizations that the document is whole about, all below them included: what pruning may reach. */
   scope: SeedNode[];
   root: SeedNode;
+  /** Replaces the rules for outbound calls; undefined if the document does not mention them. */
+  outbound: OutboundRulesRequest['rules'] | undefined;
   errorAt: SeedDocument['errorAt'];
 }
 

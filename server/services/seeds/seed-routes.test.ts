@@ -67,6 +67,38 @@ describe('GET {base_url}/inspect/export', () => {
   });
 });
 
+describe('the outbound rules of a seed', () => {
+  const rules = async () => (await send('GET', inspect('/outbound'), { auth })).body.rules;
+  const document = 'format: 1\noutbound: [{ host: captcha.example, action: answer, body: { success: true } }]';
+
+  it('replace the present rules unless they are the same, and are exported', async () => {
+    const outbound = ['answer with 200 for captcha.example'];
+    expect((await apply(document, '?dryRun=true')).body).toMatchObject({ outbound });
+    expect(await rules()).toEqual([]);
+    expect((await apply(document)).body).toMatchObject({ outbound });
+    const applied = await rules();
+    expect(applied).toMatchObject([{ host: 'captcha.example', action: 'answer', body: { success: true } }]);
+    expect((await apply(document)).body).not.toHaveProperty('outbound');
+    expect(await rules()).toEqual(applied);
+    await apply('format: 1');
+    expect(await rules()).toEqual(applied);
+    const { outbound: written } = (await exported('', { Accept: 'application/json' })).body;
+    expect(written).toEqual([{ host: 'captcha.example', action: 'answer', body: { success: true }, enabled: true }]);
+    expect((await exported('?scope=/demo', { Accept: 'application/json' })).body).not.toHaveProperty('outbound');
+    expect((await apply('format: 1\noutbound: []')).body).toMatchObject({ outbound: [] });
+    expect(await rules()).toEqual([]);
+  });
+
+  it('are rejected with the line of an invalid rule', async () => {
+    const { status, body } = await apply('format: 1\noutbound:\n  - { host: a, action: answer, file: b.json }');
+    expect([status, body.reason, body.message]).toEqual([
+      400,
+      'invalid_body',
+      expect.stringMatching(/seed:3: .*absolute path/),
+    ]);
+  });
+});
+
 describe('POST {base_url}/inspect/apply', () => {
   it('applies YAML and JSON, and reports the changes', async () => {
     const seed = 'format: 1\norgs: { acme: { workspaces: { w: {} } } }\n';

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AppliedSeed, SeedChange } from '../../api/routes/seeds.ts';
 import { parseJson } from '../../api/server/read-body.ts';
 import { envWithScm, type ScmAccess, withoutScm } from '../../mocks/scm/scm-address.ts';
@@ -6,6 +7,8 @@ import { causeOf } from '../../model/cause.ts';
 import { codeToRun } from '../../model/code-to-run.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { describeRule, type OutboundRule } from '../../model/outbound-rule.ts';
+import type { OutboundRulesRequest } from '../../model/outbound-rule-schema.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from '../resources/actor.ts';
 import { type CoreOptions, createControlPlaneServices } from '../resources/control-plane.ts';
@@ -38,6 +41,8 @@ const MAX_ATTEMPTS = 5;
 export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'invoker'> {
   store: Pick<WorldStore, 'view' | 'world' | 'seq' | 'commit'>;
   randomPasswords: RandomPasswords;
+  /** The rules for outbound calls; undefined without lambdas. */
+  outbound?: { list(): readonly OutboundRule[]; replace(request: OutboundRulesRequest): Promise<unknown> };
   /** Current address of the mock GitLab; undefined without one. */
   scm?(): ScmAccess;
 }
@@ -53,7 +58,7 @@ export type WorldSeeds = ReturnType<typeof worldSeeds>;
  * can be undone in one step, and is never visible in part.
  */
 export function worldSeeds(options: WorldSeedsOptions) {
-  const { store, config, addresses, scm } = options;
+  const { store, config, addresses, scm, outbound } = options;
   const { typePrefix } = config;
 
   /** Undefined when the world was changed meanwhile, so that nothing was done. */
@@ -79,10 +84,18 @@ export function worldSeeds(options: WorldSeedsOptions) {
     const changes = seedChanges([...named, ...put, ...difference.remove], world);
     const code = codeToRun(trial.view, put);
     const runs = code.length > 0 && { runs: code.map(({ id: _, ...reported }) => reported) };
-    if (dryRun) return { dryRun, summary: summaryOf(changes), changes: changes.map(withoutTrialId), ...runs };
+    const rules = outbound && otherRules(seed.outbound, outbound.list());
+    const report = {
+      dryRun,
+      summary: summaryOf(changes),
+      ...runs,
+      ...(rules && { outbound: rules.map(describeRule) }),
+    };
+    if (dryRun) return { ...report, changes: changes.map(withoutTrialId) };
     if (store.seq !== seq) return undefined;
     const commit = await store.commit(difference, causeOf(actor, 'world.apply'));
-    return { dryRun, summary: summaryOf(changes), changes, ...runs, ...(commit && { commit: commit.seq }) };
+    if (rules) await outbound.replace({ rules });
+    return { ...report, changes, ...(commit && { commit: commit.seq }) };
   };
 
   return {
@@ -116,9 +129,22 @@ export function worldSeeds(options: WorldSeedsOptions) {
     export(scope: string, format: TextFormat): string {
       const revise = scm && ((form: JsonObject) => withoutScm(form, scm()));
       const { gatewayUrl } = addresses();
-      return exportSeed(store.view, { scope, format, gatewayUrl, typePrefix, ...(revise && { revise }) });
+      const rules: JsonObject[] =
+        scope === '/' && outbound ? outbound.list().map(({ id: _, ...rule }) => ({ ...rule })) : [];
+      return exportSeed(store.view, { scope, format, gatewayUrl, typePrefix, rules, ...(revise && { revise }) });
     },
   };
+}
+
+type Rules = OutboundRulesRequest['rules'];
+
+/** The rules of a seed, if it has any and they differ from the present ones. */
+function otherRules(rules: Rules | undefined, present: readonly OutboundRule[]): Rules | undefined {
+  return isDeepStrictEqual(rules?.map(withoutId), present.map(withoutId)) ? undefined : rules;
+}
+
+function withoutId<T extends { id?: string | undefined }>({ id: _, ...rule }: T): Omit<T, 'id'> {
+  return rule;
 }
 
 const REQUEST_NAME = 'seed';

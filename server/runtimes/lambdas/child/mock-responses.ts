@@ -9,7 +9,7 @@ import type { CallNumbers } from './call-numbers.ts';
 import type { ConnectOptions } from './call-target.ts';
 import { messageOf } from './error-text.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
-import { errorOf } from './rule-errors.ts';
+import { ruleError } from './rule-error.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { setTimeout, Promise: NativePromise } = globalThis;
@@ -185,7 +185,7 @@ export class MockResponses {
     else if (formOf) response.shouldKeepAlive = false;
     if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
     if (isHttp2) this.#sniff(call, 'request', request);
-    const error = errorOf(verdict, target);
+    const error = ruleError(verdict, target);
     if (error) return this.#fail(call, socket, error);
     if (isAfterRedirect) {
       request.resume();

@@ -14,7 +14,7 @@ import { divertHttpForms } from './http-forms.ts';
 import { Http2Calls, reportElsewhere } from './http2-calls.ts';
 import { type MockedConnection, MockResponses } from './mock-responses.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
-import { errorOf } from './rule-errors.ts';
+import { ruleError } from './rule-error.ts';
 import { bufferWrites, makeDivertible } from './stream-hooks.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
@@ -124,7 +124,7 @@ export class OutboundInterceptor {
     const verdict = target && this.#decide(target);
     if (target) this.#follow(socket, target, verdict);
     if (!target || !verdict) return apply(ownConnect, socket, args);
-    const error = errorOf(verdict, target);
+    const error = ruleError(verdict, target);
     if (error) return this.#looksUp(socket, args, options, verdict.delayMs, error);
     if (verdict.action !== 'pass') return this.#lead(socket, args, options, target, verdict, false);
     if (speaksHttp2(options)) return this.#looksUp(socket, args, options, verdict.delayMs);
@@ -137,7 +137,7 @@ export class OutboundInterceptor {
     const options = connectOptionsIn(args);
     const target = this.#isOwn || options.socket ? undefined : this.#targetOf(options);
     const verdict = target && this.#decide(target);
-    if (!target || !verdict || verdict.action === 'pass' || errorOf(verdict, target)) return undefined;
+    if (!target || !verdict || verdict.action === 'pass' || ruleError(verdict, target)) return undefined;
     const socket = new Socket();
     const offered = Array.isArray(options.ALPNProtocols) ? options.ALPNProtocols.map(String) : [];
     Object.assign(socket, {
@@ -216,7 +216,7 @@ export class OutboundInterceptor {
       formOf,
       decideWithout: this.#decideWithout(target),
     };
-    return { connection, error: errorOf(verdict, target) };
+    return { connection, error: ruleError(verdict, target) };
   }
 
   /** A form that was about to go over a connection which is there already. */

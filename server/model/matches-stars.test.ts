@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { inTime } from '../testing/in-time.ts';
-import { matchesStars } from './star-pattern.ts';
+import { matchesStars } from './matches-stars.ts';
 
 const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 12 });
 

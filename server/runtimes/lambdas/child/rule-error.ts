@@ -1,7 +1,7 @@
 import type { NetworkError, OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
 
 /** Returns the error that a rule has a call fail with, if any. */
-export function errorOf({ action, error, rules }: OutboundVerdict, target: OutboundTarget): Error | undefined {
+export function ruleError({ action, error, rules }: OutboundVerdict, target: OutboundTarget): Error | undefined {
   const rule = rules.at(-1)?.text ?? 'the configuration';
   if (action === 'block') return networkError('ECONNREFUSED', target, rule);
   return error && networkError(error, target, rule);
