@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { isIPv4, type Socket } from 'node:net';
 
 /** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
 export function reachableUrl(host: string, port: number, scheme: 'http' | 'https'): string {
@@ -9,4 +9,8 @@ export function reachableUrl(host: string, port: number, scheme: 'http' | 'https
 /** Is the host reachable from this machine only? */
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+export function isFromThisMachine({ remoteAddress = '', localAddress }: Socket): boolean {
+  return remoteAddress === localAddress || isLoopbackHost(remoteAddress.replace('::ffff:', ''));
 }
