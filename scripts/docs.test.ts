@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { type Page, readPage, root, userPages } from './read-docs.ts';
 
 const pages = userPages();
-const linked = [...pages, ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(exists).map(readPage)];
+const linked = [
+  ...pages,
+  ...['AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(exists).map(readPage),
+];
 
 function exists(path: string): boolean {
   return existsSync(join(root, path));

@@ -1,4 +1,4 @@
-import { isIPv4, type Socket } from 'node:net';
+import { isIPv4 } from 'node:net';
 
 /** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
 export function reachableUrl(host: string, port: number, scheme: 'http' | 'https'): string {
@@ -11,6 +11,8 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-export function isFromThisMachine({ remoteAddress = '', localAddress }: Socket): boolean {
+/** Is the client of a connection a program on this machine? */
+export function isFromThisMachine({ remoteAddress = '', localAddress }: Addresses): boolean {
   return remoteAddress === localAddress || isLoopbackHost(remoteAddress.replace('::ffff:', ''));
 }
+type Addresses = { readonly [Name in 'remoteAddress' | 'localAddress']?: string | undefined };
