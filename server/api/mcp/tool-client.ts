@@ -75,7 +75,7 @@ export function addressOf(route: Route, input: Arguments): string {
     return text.replace(`{${name}}`, () => encodeURIComponent(value));
   }, pattern);
   const query = Object.keys(route.query ?? {}).flatMap((name) =>
-    [input[name] ?? []].flat().map((value) => [name, scalarText(name, value)]),
+    [input[name] ?? []].flat().map((value): [string, string] => [name, scalarText(name, value)]),
   );
   return query.length > 0 ? `${path}?${new URLSearchParams(query)}` : path;
 }
