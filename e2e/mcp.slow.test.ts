@@ -243,13 +243,13 @@ describe.each([
   });
 });
 
-describe('who can use the tools', () => {
+describe('the use of the tools', () => {
   withPlatform();
 
-  it('is decided by the credentials: a role without permissions sees and changes nothing of others', async () => {
+  it('is limited by the credentials: a role without permissions sees and changes nothing of others', async () => {
     const root = await overStdio();
     const { id, fqon } = await contactForm(root);
-    const newUser = { name: 'nobody.special', properties: { password: 'a long enough password' } };
+    const newUser = { name: 'stranger', properties: { password: 'a long enough password' } };
     const created = await fetch(`${jsonFile('instance.json').metaUrl}/root/users`, {
       method: 'POST',
       headers: { Authorization: rootKey(), 'Content-Type': 'application/json' },
@@ -282,7 +282,7 @@ describe('who can use the tools', () => {
     }
   });
 
-  it('is nobody without valid credentials, and no page of another origin', async () => {
+  it('requires valid credentials, and rejects pages of another origin', async () => {
     const url = `${jsonFile('instance.json').baseUrl}/mcp`;
     const request = { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } };
     expect((await fetch(url, request)).status).toBe(401);

@@ -16,6 +16,8 @@ const LIMITS = [
   [1, 60],
 ].map(([items = 0, characters = 0]) => ({ items, characters }));
 
+/** Objects with at most this number of members are shown whole: they are records rather than lists. */
+const MIN_MEMBERS = 20;
 /** Cut lists and texts that an answer names. */
 const MAX_NOTES = 8;
 
@@ -68,7 +70,7 @@ function shortened(value: unknown, part: string, skip: number): { text: string; 
     text = JSON.stringify(cutValue(value, { part, skip, limit, cuts })) ?? 'null';
     if (text.length <= MAX_CHARACTERS) return { text, cuts };
   }
-  // Many members or levels: no longer JSON.
+  // Many levels: no longer JSON.
   return { text: text.slice(0, MAX_CHARACTERS), cuts: [{ part, end: MAX_CHARACTERS, total: text.length }, ...cuts] };
 }
 
@@ -82,14 +84,18 @@ interface CutContext {
 
 function cutValue(value: unknown, context: CutContext): unknown {
   const { part, skip, limit, cuts } = context;
+  const shownEnd = (total: number, maxShown: number) => {
+    const end = skip + maxShown;
+    if (end < total) cuts.push({ part, end, total });
+    return end;
+  };
   const member = (name: string | number, memberValue: unknown) =>
     cutValue(memberValue, { ...context, part: part + stepTo(name), skip: 0 });
-  if (typeof value === 'string' || Array.isArray(value)) {
-    const end = skip + (typeof value === 'string' ? limit.characters : limit.items);
-    if (end < value.length) cuts.push({ part, end, total: value.length });
-    const kept = value.slice(skip, end);
-    return typeof kept === 'string' ? kept : kept.map((item, index) => member(skip + index, item));
-  }
+  if (typeof value === 'string') return value.slice(skip, shownEnd(value.length, limit.characters));
+  if (Array.isArray(value))
+    return value.slice(skip, shownEnd(value.length, limit.items)).map((item, index) => member(skip + index, item));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, member(name, item)]));
+  const entries = Object.entries(value);
+  const shownEntries = entries.slice(skip, shownEnd(entries.length, Math.max(limit.items, MIN_MEMBERS)));
+  return Object.fromEntries(shownEntries.map(([name, item]) => [name, member(name, item)]));
 }

@@ -37,10 +37,10 @@ export function readerOf({ route }: Route): Route | undefined {
 
 /** Returns the operations whose id, path or summary contains all words, in any letter case. */
 export function findRoutes(query: string): object {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
   const matches = [...routes].filter(([id, { route, summary }]) => {
     const entry = `${id} ${route} ${summary}`.toLowerCase();
-    return words.every((word) => entry.includes(word));
+    return terms.every((term) => entry.includes(term));
   });
   const brief = matches
     .slice(0, MAX_ROUTES)

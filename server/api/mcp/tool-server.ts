@@ -68,11 +68,11 @@ async function callTool(
   const range = { ...(typeof part === 'string' && { part }), ...(typeof skip === 'number' && { skip }) };
   const text = answerText(answer, isReadOnly(tool), range);
   if (tool.window === undefined) return textResult(text);
-  const place = tool.window.replace(/\{(\w+)\}/g, (braces, member: string) => {
+  const windowPath = tool.window.replace(/\{(\w+)\}/g, (braces, member: string) => {
     const value = request[member as keyof typeof request] ?? memberOf(answer, member);
     return value === undefined ? braces : encodeURIComponent(String(value));
   });
-  return textResult(`${text}\nIn the window: ${client.baseUrl}/ui/${place}`);
+  return textResult(`${text}\nIn the window: ${client.baseUrl}/ui/${windowPath}`);
 }
 
 function requireInput(tool: Tool, input: Arguments): Arguments {
