@@ -1,6 +1,4 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { ReadableStream } from 'node:stream/web';
+import { once } from 'node:events';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { RequestHandler } from 'express';
 import { ToolClient } from '../../api/mcp/tool-client.ts';
@@ -28,8 +26,13 @@ export function toolHandler(baseUrl: () => string): RequestHandler {
     const request = new Request(new URL(req.originalUrl, baseUrl()), { method, headers, signal: ended.signal });
     const answer = await handler.fetch(request, { parsedBody });
     res.status(answer.status).setHeaders(answer.headers);
-    if (!answer.body) return void res.end();
-    // The platform's types and Node's describe the same stream.
-    await pipeline(Readable.fromWeb(answer.body as ReadableStream<Uint8Array>), res).catch(() => undefined);
+    try {
+      for await (const chunk of answer.body ?? []) {
+        if (!res.write(chunk)) await once(res, 'drain', { signal: ended.signal });
+      }
+      res.end();
+    } catch (failure) {
+      if (!ended.signal.aborted) throw failure;
+    }
   };
 }
