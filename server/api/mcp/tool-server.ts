@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { type CallToolResult, Server, type Tool as ToolView } from '@modelcontextprotocol/server';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -138,8 +139,9 @@ function textResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] };
 }
 
-/** The pages of the documentation for users, with their titles. */
+/** The pages of the documentation for users, with their titles; none in the desktop application, which does not contain the files. */
 async function pages() {
+  if (!existsSync(packageFile('docs'))) return [];
   const files = await readdir(packageFile('docs'), { recursive: true });
   const names = files.map((file) => file.replaceAll('\\', '/')).filter((name) => /^(?!internals\/).*\.md$/.test(name));
   return Promise.all(
