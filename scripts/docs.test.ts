@@ -65,7 +65,7 @@ it('AGENTS.md names commands and files that exist', () => {
   expect(commands.length).toBeGreaterThan(8);
   const missing = commands.filter((command) => {
     const [, script] = /^npm (?:run )?(\S+)/.exec(command) ?? [];
-    const paths = command.split(' ').filter((word) => word.includes('/'));
+    const paths = command.split(' ').filter((argument) => argument.includes('/'));
     return (script !== undefined && !Object.hasOwn(scripts, script)) || !paths.every(exists);
   });
   expect(missing).toEqual([]);
