@@ -20,7 +20,7 @@ const layers = [
 /** The order inside a layer that has folders; folders of one row do not import each other. */
 const insideOf = {
   storage: [['files'], ['records', 'world']],
-  api: [['schemas'], ['routes'], ['client', 'server', 'openapi']],
+  api: [['schemas'], ['routes'], ['client', 'server', 'openapi'], ['mcp']],
   mocks: [['crm', 'scm']],
   services: [['security'], ['resources'], ['history', 'seeds', 'publish']],
   runtimes: [['lambdas', 'containers'], ['pipelines']],

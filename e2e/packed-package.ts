@@ -15,7 +15,17 @@ const SOURCES = [
   'SECURITY.md',
   'llms.txt',
 ];
-const SOURCE_FOLDERS = ['docs', 'electron', 'entries', 'fixtures', 'renderer', 'schemas', 'scripts', 'server'];
+const SOURCE_FOLDERS = [
+  'docs',
+  'electron',
+  'entries',
+  'fixtures',
+  'renderer',
+  'schemas',
+  'scripts',
+  'server',
+  'skills',
+];
 
 export interface PackedPackage {
   tarball: string;

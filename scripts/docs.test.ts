@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { type Page, readPage, root, userPages } from './read-docs.ts';
 
 const pages = userPages();
-const linked = [...pages, ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(exists).map(readPage)];
+const linked = [
+  ...pages,
+  ...['AGENTS.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter(exists).map(readPage),
+];
 
 function exists(path: string): boolean {
   return existsSync(join(root, path));
@@ -35,7 +38,7 @@ describe('a page of the documentation', () => {
   });
 
   it.each(pages)('$path has one title, and headings that are in order and different', ({ path, headings }) => {
-    expect(headings.filter(({ level }) => level === 1).map(({ line }) => line)).toEqual([1]);
+    expect(headings.filter(({ level }) => level === 1).map(({ line }) => line)).toHaveLength(1);
     const skipped = headings.filter(({ level }, index) => level > (headings[index - 1]?.level ?? 0) + 1);
     expect(skipped.map(({ line, text }) => `${path}:${line}: ${text}`)).toEqual([]);
     const texts = headings.map(({ text }) => text);
@@ -53,6 +56,24 @@ describe('a page of the documentation', () => {
   it('README has at most 120 lines', () => {
     expect(readPage('README.md').prose.split('\n').length - 1).toBeLessThanOrEqual(120);
   });
+});
+
+it('AGENTS.md names commands and files that exist', () => {
+  const { prose } = readPage('AGENTS.md');
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const commands = [...prose.matchAll(/`((?:npm|npx|node) [^`]+)`/g)].map(([, command = '']) => command);
+  expect(commands.length).toBeGreaterThan(8);
+  const missing = commands.filter((command) => {
+    const [, script] = /^npm (?:run )?(\S+)/.exec(command) ?? [];
+    const paths = command.split(' ').filter((argument) => argument.includes('/'));
+    return (script !== undefined && !Object.hasOwn(scripts, script)) || !paths.every(exists);
+  });
+  expect(missing).toEqual([]);
+  const layers = /`system`.*`cli`/
+    .exec(prose)?.[0]
+    .split(', ')
+    .map((layer) => layer.replaceAll('`', ''));
+  expect(layers?.filter((layer) => !exists(`server/${layer}`))).toEqual([]);
 });
 
 it('troubleshooting names messages that the platform prints', () => {

@@ -24,12 +24,12 @@ export interface Page {
   blocks: CodeBlock[];
 }
 
-/** The pages that users read: README and everything below docs that is in the package. */
+/** The pages that users read: README, the skill and everything below docs that is in the package. */
 export function userPages(): Page[] {
   const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
     .map((name) => `docs/${name.replaceAll('\\', '/')}`)
     .filter((name) => name.endsWith('.md') && !name.startsWith('docs/internals/'));
-  return [...below.sort(), 'README.md'].map(readPage);
+  return [...below.sort(), 'README.md', 'skills/terrarium/SKILL.md'].map(readPage);
 }
 
 export function readPage(path: string): Page {

@@ -5,7 +5,7 @@ import type { StoredResource, Uuid } from './record.ts';
 export const COMMIT_HEADER = 'X-Terrarium-Commit';
 
 /** Sources of commits; `file`: the file linked to a lambda was saved. */
-export const CHANGE_SOURCES = ['api', 'ui', 'cli', 'seed', 'engine', 'startup', 'file'] as const;
+export const CHANGE_SOURCES = ['api', 'ui', 'cli', 'mcp', 'seed', 'engine', 'startup', 'file'] as const;
 
 export interface Cause {
   actor: { id: Uuid; name: string } | null;

@@ -1,5 +1,5 @@
 import { gateway } from '../gateway/declaration.ts';
-import { devtools, outbound } from '../inspector/devtools/declaration.ts';
+import { devtools, mcp, outbound } from '../inspector/devtools/declaration.ts';
 import { recorder } from '../inspector/recorder/declaration.ts';
 import { crm } from '../mocks/crm/declaration.ts';
 import { scm } from '../mocks/scm/declaration.ts';
@@ -44,6 +44,7 @@ export const declarations = {
   recorder,
   devtools,
   outbound,
+  mcp,
 } satisfies Record<string, Declaration>;
 
 export type Logs = LogsOf<typeof declarations>;

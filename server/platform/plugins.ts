@@ -1,4 +1,5 @@
 import { gatewayPlugin as gateway } from '../gateway/plugin.ts';
+import { mcpPlugin as mcp } from '../inspector/devtools/mcp-plugin.ts';
 import { outboundPlugin as outbound } from '../inspector/devtools/outbound-plugin.ts';
 import { pipelinesPlugin as pipelines } from '../inspector/devtools/pipelines-plugin.ts';
 import { devtoolsPlugin as devtools } from '../inspector/devtools/plugin.ts';
@@ -32,6 +33,7 @@ export const plugins = {
   publish,
   pipelines,
   outbound,
+  mcp,
   devtools,
   recorded,
   window,

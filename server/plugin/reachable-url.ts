@@ -10,3 +10,9 @@ export function reachableUrl(host: string, port: number, scheme: 'http' | 'https
 export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
+
+/** Is the client of a connection a program on this machine? */
+export function isFromThisMachine({ remoteAddress = '', localAddress }: Addresses): boolean {
+  return remoteAddress === localAddress || isLoopbackHost(remoteAddress.replace('::ffff:', ''));
+}
+type Addresses = { readonly [Name in 'remoteAddress' | 'localAddress']?: string | undefined };

@@ -48,6 +48,12 @@ export abstract class RowClient {
     this.#defaults = defaults;
   }
 
+  /** The value of the Authorization header; undefined without credentials. May throw the error of `keyPair`. */
+  get authorization(): string | undefined {
+    const pair = this.#keyPair();
+    return pair && `Basic ${Buffer.from(`${pair.key}:${pair.secret}`).toString('base64')}`;
+  }
+
   /** The error for a response with a status of 300 or above. */
   protected abstract refused(call: RefusedCall): Error;
 
@@ -72,7 +78,7 @@ export abstract class RowClient {
     { body, accept = 'application/json', timeoutMs }: Call = {},
   ): Promise<Readable> {
     const url = `${this.baseUrl}${path}`;
-    const pair = this.#keyPair();
+    const { authorization } = this;
     const { headers, signal, timeoutMs: usualMs } = this.#defaults;
     const limitMs = timeoutMs ?? usualMs;
     const response = await sendRequest(url, {
@@ -80,7 +86,7 @@ export abstract class RowClient {
       headers: {
         Accept: accept,
         ...headers,
-        ...(pair && { Authorization: `Basic ${Buffer.from(`${pair.key}:${pair.secret}`).toString('base64')}` }),
+        ...(authorization !== undefined && { Authorization: authorization }),
         ...(body && { 'Content-Type': body.type }),
       },
       body: body?.content,

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The request header by which the command line and the window identify themselves for the history. */
+/** The request header by which the command line, MCP tools and the window identify themselves for the history. */
 const CLIENT_HEADER = 'x-terrarium-client';
 
-/** The source of a change: any client of the API, unless it identifies itself as the command line or the window. */
-export function changeSourceOf(req: IncomingMessage): 'api' | 'cli' | 'ui' {
+/** The source of a change: any client of the API, unless it identifies itself as one of ours. */
+export function changeSourceOf(req: IncomingMessage): 'api' | 'cli' | 'mcp' | 'ui' {
   const client = req.headers[CLIENT_HEADER];
-  return client === 'cli' || client === 'ui' ? client : 'api';
+  return client === 'cli' || client === 'mcp' || client === 'ui' ? client : 'api';
 }

@@ -33,6 +33,16 @@ export const outbound = {
   logs: { 'outbound-rules': log<KeptOutboundRules>({ part: 'outbound', reset: true }) },
 } satisfies Declaration;
 
+export const mcp = {
+  settings: {
+    mcp: z.enum(['loopback', 'all', 'off']).default('loopback').register(settingNotes, {
+      description: 'who can use the MCP server at {base_url}/mcp: loopback (programs on this machine), all, or off',
+      expected: 'loopback, all or off',
+      placeholder: 'WHO',
+    }),
+  },
+} satisfies Declaration;
+
 export const devtools = {
   topics: ['workbench'] as const,
   logs: {

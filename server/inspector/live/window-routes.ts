@@ -8,7 +8,7 @@ import { visibilityFor } from '../../api/server/visibility.ts';
 import type { Caller } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { parseWith } from '../../model/rules/validate.ts';
-import { isLoopbackHost } from '../../plugin/reachable-url.ts';
+import { isFromThisMachine } from '../../plugin/reachable-url.ts';
 import { cookieName, type Session, type WindowSessions } from '../../services/security/window-sessions.ts';
 import type { EventStream } from './event-stream.ts';
 
@@ -54,8 +54,7 @@ export function windowRouter(
       res.clearCookie(cookieName(req), { path: '/' });
     },
     stopPlatform({ body, req: { socket }, res }) {
-      const { remoteAddress = '', localAddress } = socket;
-      if (remoteAddress !== localAddress && !isLoopbackHost(remoteAddress.replace('::ffff:', '')))
+      if (!isFromThisMachine(socket))
         throw new PlatformError('address_not_allowed', 'only a request from the machine of the platform can stop it');
       if (body.worldId !== worldId)
         throw new PlatformError('invalid_state', `this is another platform, of world ${worldId}`);

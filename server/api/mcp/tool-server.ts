@@ -1,0 +1,177 @@
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { type CallToolResult, Server, type Tool as ToolView } from '@modelcontextprotocol/server';
+import manifest from '../../../package.json' with { type: 'json' };
+import { reasonOf } from '../../model/errors.ts';
+import { memberOf } from '../../model/json.ts';
+import { packageFile } from '../../system/package-file.ts';
+import { answerText } from './answer-text.ts';
+import { inputSchemas, requiredInput } from './route-list.ts';
+import type { Arguments, ToolClient } from './tool-client.ts';
+import { type Tool, tools } from './tools.ts';
+
+const MAX_INPUT_CHARACTERS = 1_000_000;
+const MAX_AT_A_TIME = 8;
+const MAX_WAITING = 100;
+const DOCS = 'terrarium://docs/';
+
+const INSTRUCTIONS =
+  'Terrarium emulates a platform on this machine: lambdas, containers, public endpoints, pipelines and a mock CRM that receives leads. ' +
+  'To find out why something fails, start with list_calls, then read_call. To change something, use plan_change, show the plan, then ' +
+  'apply_change; undo_change undoes it. The documentation is listed as resources.';
+
+/**
+ * Creates servers of the Model Context Protocol for the tools. They share limits: a few calls run at a time, some wait, and more are rejected.
+ *
+ * @returns a function that creates a server. Its parameter returns a client with the credentials of the tools' user, for each call; it may
+ * throw Error with a sentence for the user
+ */
+export function toolServers(): (connect: () => Promise<ToolClient> | ToolClient) => Server {
+  const turns = new Turns();
+  const listed = Object.entries(tools).map(([name, tool]) => toolView(name, tool));
+  return (connect) => {
+    const server = new Server(
+      { name: 'terrarium', title: 'Terrarium', version: manifest.version },
+      { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+    );
+    server.setRequestHandler('tools/list', () => ({ tools: listed }));
+    server.setRequestHandler('tools/call', async ({ params }) => {
+      const input = params.arguments ?? {};
+      try {
+        return await turns.run(async () => callTool(params.name, input, connect));
+      } catch (failure) {
+        return { ...textResult(answerText({ error: reasonOf(failure) }, false)), isError: true };
+      }
+    });
+    server.setRequestHandler('resources/list', async () => ({ resources: await pages() }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+      const page = (await pages()).find((candidate) => candidate.uri === uri);
+      if (!page) throw new Error(`there is no page '${uri.slice(0, 200)}'. resources/list has all pages.`);
+      const text = await readFile(packageFile(`docs/${page.name}`), 'utf8');
+      return { contents: [{ uri, mimeType: 'text/markdown', text }] };
+    });
+    return server;
+  };
+}
+
+async function callTool(
+  name: string,
+  input: Arguments,
+  connect: () => Promise<ToolClient> | ToolClient,
+): Promise<CallToolResult> {
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (!tool)
+    throw new Error(`there is no tool '${name.slice(0, 64)}'. The tools are ${Object.keys(tools).join(', ')}.`);
+  const { part, skip, ...toolInput } = requireInput(tool, input);
+  const client = await connect();
+  const request = { ...tool.presets, ...toolInput };
+  const answer = tool.run ? await tool.run(client, request) : (await client.send(requireRoute(tool), request)).value;
+  const range = { ...(typeof part === 'string' && { part }), ...(typeof skip === 'number' && { skip }) };
+  const text = answerText(answer, isReadOnly(tool), range);
+  if (tool.window === undefined) return textResult(text);
+  const windowPath = tool.window.replace(/\{(\w+)\}/g, (braces, member: string) => {
+    const value = request[member as keyof typeof request] ?? memberOf(answer, member);
+    return value === undefined ? braces : encodeURIComponent(String(value));
+  });
+  return textResult(`${text}\nIn the window: ${client.baseUrl}/ui/${windowPath}`);
+}
+
+function requireInput(tool: Tool, input: Arguments): Arguments {
+  const sizeCharacters = JSON.stringify(input).length;
+  if (sizeCharacters > MAX_INPUT_CHARACTERS)
+    throw new Error(
+      `the arguments have ${sizeCharacters} characters; at most ${MAX_INPUT_CHARACTERS} are accepted. Send less at a time.`,
+    );
+  const names = Object.keys(argumentSchemas(tool));
+  const unknown = Object.keys(input).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new Error(`there is no argument '${unknown.slice(0, 64)}'; the arguments are ${names.join(', ')}`);
+  const missing = requiredNames(tool).find((name) => input[name] === undefined);
+  if (missing !== undefined) throw new Error(`the argument '${missing}' is required`);
+  return input;
+}
+
+function toolView(name: string, tool: Tool): ToolView {
+  const { summary, description } = tool.route ?? {};
+  const isReading = isReadOnly(tool);
+  return {
+    name,
+    title: summary ?? name.replaceAll('_', ' '),
+    description: [summary && `${summary}.`, description, tool.description].filter(Boolean).join(' '),
+    inputSchema: {
+      type: 'object',
+      properties: argumentSchemas(tool),
+      required: requiredNames(tool),
+      additionalProperties: false,
+    } as ToolView['inputSchema'], // a JSON Schema of an object
+    annotations: { readOnlyHint: isReading, destructiveHint: !isReading, openWorldHint: false },
+  };
+}
+
+const readOn = {
+  part: {
+    type: 'string',
+    description: 'JSON pointer: show only this part of the answer, which a note of an earlier answer names',
+  },
+  skip: { type: 'integer', minimum: 0, description: 'Items or characters of that part to leave out' },
+};
+
+function argumentSchemas(tool: Tool): Record<string, object> {
+  const schemas = { ...(tool.route && inputSchemas(tool.route)), ...tool.input, ...(isReadOnly(tool) && readOn) };
+  const hidden = (tool.hidden ?? []).filter((name) => !Object.hasOwn(tool.input ?? {}, name));
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => !hidden.includes(name)));
+}
+
+function requiredNames({ route, required = [], hidden = [] }: Tool): string[] {
+  return [...(route ? requiredInput(route) : []), ...required].filter((name) => !hidden.includes(name));
+}
+
+function isReadOnly({ isReadOnly, route }: Tool): boolean {
+  return isReadOnly ?? route?.route.startsWith('get ') ?? false;
+}
+
+function requireRoute({ route }: Tool) {
+  if (!route) throw new Error('a tool without a route needs a function');
+  return route;
+}
+
+function textResult(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }] };
+}
+
+/** The pages of the documentation for users, with their titles; none in the desktop application, which does not contain the files. */
+async function pages() {
+  if (!existsSync(packageFile('docs'))) return [];
+  const files = await readdir(packageFile('docs'), { recursive: true });
+  const names = files.map((file) => file.replaceAll('\\', '/')).filter((name) => /^(?!internals\/).*\.md$/.test(name));
+  return Promise.all(
+    names.sort().map(async (name) => {
+      const [heading = name] = (await readFile(packageFile(`docs/${name}`), 'utf8')).split('\n', 1);
+      return { uri: `${DOCS}${name}`, name, title: heading.replace(/^# /, ''), mimeType: 'text/markdown' };
+    }),
+  );
+}
+
+/** Runs a few calls at a time. */
+class Turns {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Throws Error if too many calls wait. */
+  async run<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#running >= MAX_AT_A_TIME) {
+      if (this.#waiting.length >= MAX_WAITING)
+        throw new Error(
+          `${MAX_AT_A_TIME} calls are running and ${MAX_WAITING} are waiting. Wait for their answers, then call again.`,
+        );
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else this.#running++;
+    try {
+      return await call();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running--;
+    }
+  }
+}

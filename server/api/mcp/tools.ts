@@ -1,0 +1,199 @@
+import { isDeepStrictEqual } from 'node:util';
+import { jsonIn, memberOf } from '../../model/json.ts';
+import { deliveryRoutes } from '../routes/delivery.ts';
+import { historyRoutes } from '../routes/history.ts';
+import { leadRoutes } from '../routes/leads.ts';
+import { invokeRoutes, logRoutes } from '../routes/logs.ts';
+import { anyRoutes } from '../routes/meta-any.ts';
+import { outboundRoutes } from '../routes/outbound.ts';
+import { failureRoutes, recordedRoutes } from '../routes/recorded.ts';
+import type { Route } from '../routes/route.ts';
+import { searchRoutes } from '../routes/search.ts';
+import { treeRoutes } from '../routes/tree.ts';
+import { windowRoutes } from '../routes/window.ts';
+import { planChange, requirePlan } from './change-plan.ts';
+import { describeRoute, findRoutes, routeNamed } from './route-list.ts';
+import type { Arguments, ToolClient } from './tool-client.ts';
+
+type Schemas = Readonly<Record<string, object>>;
+
+/** A tool: what it accepts comes from its route, unless it has `input`. */
+export interface Tool {
+  /** The route whose parameters and body are the input, and whose summary describes the tool. */
+  route?: Route;
+  /** Follows the summary of the route. */
+  description: string;
+  /** Further arguments, as JSON Schemas by name. */
+  input?: Schemas;
+  /** Names of required arguments of `input`. */
+  required?: readonly string[];
+  /** Values for arguments that the caller leaves out. */
+  presets?: Arguments;
+  /** Parameters of the route that the caller cannot set. */
+  hidden?: readonly string[];
+  /** Set for tools without a GET route that change nothing, or for one that changes something. */
+  isReadOnly?: boolean;
+  /** The place in the window, below `/ui/`, with names of arguments or members of the answer in braces. */
+  window?: string;
+  /** Returns the answer; the default is the response of the route. */
+  run?(client: ToolClient, input: Arguments): Promise<unknown>;
+}
+
+const text = (description: string) => ({ type: 'string', description });
+const routeInput: Schemas = {
+  route: text('Operation ID from find_routes'),
+  path: { type: 'object', description: 'Path parameters by name' },
+  query: { type: 'object', description: 'Query parameters by name' },
+};
+const changeInput: Schemas = { ...routeInput, body: { description: 'The JSON body of the request' } };
+const patchExample =
+  'To change a resource, use the route patchResource with path {fqon, resource_id} and a JSON Patch as body, for example ' +
+  '[{"op": "replace", "path": "/properties/timeout", "value": 10}].';
+
+/** All tools, by name. */
+export const tools: Readonly<Record<string, Tool>> = {
+  get_status: { route: windowRoutes.readStatus, description: 'Addresses, services and container engines.' },
+  list_resources: {
+    route: treeRoutes.searchTree,
+    description: 'Returns id, name, type (`word`) and organization (`fqon`) of each resource.',
+    presets: { limit: 50 },
+    window: 'resources/{id}',
+  },
+  read_resource: {
+    route: anyRoutes.readTop,
+    description: 'Any resource by its id, such as a lambda with its code and variables.',
+    presets: { word: 'resources' },
+    hidden: ['word', 'expand', 'embed'],
+    window: 'resources/{resource_id}',
+  },
+  search: {
+    route: searchRoutes.searchAll,
+    description: '',
+    presets: { limit: 5 },
+    async run(client, input) {
+      const { value } = await client.send(searchRoutes.searchAll, input);
+      const parts = typeof value === 'string' ? value.trim().split('\n').map(jsonIn) : [value];
+      return { hits: parts.flatMap((part) => memberOf(part, 'hits') ?? []), found: memberOf(parts.at(-1), 'found') };
+    },
+  },
+  list_calls: {
+    route: recordedRoutes.listInvocations,
+    description: 'Newest first, with `failures`: what fails at present, and the likely causes with their commits.',
+    presets: { limit: 20 },
+    window: 'invocations?sel={executionId}',
+    async run(client, input) {
+      const calls = await client.send(recordedRoutes.listInvocations, input);
+      const failures = await client.send(failureRoutes.listFailures, {});
+      return { ...Object(failures.value), ...Object(calls.value) };
+    },
+  },
+  read_call: {
+    route: recordedRoutes.readInvocation,
+    description:
+      'Event, log, outbound calls and steps of the request; for a failure, its cause, the last call that succeeded and the changes since then.',
+    window: 'invocations?sel={execution_id}',
+    async run(client, input) {
+      const { value: call } = await client.send(recordedRoutes.readInvocation, input);
+      const isGood = memberOf(memberOf(call, 'outcome'), 'ok') === true && memberOf(call, 'outboundFailures') === 0;
+      if (isGood) return { call };
+      const { value: failure } = await client.send(failureRoutes.readFailure, input);
+      const from = memberOf(memberOf(failure, 'lastGood'), 'at');
+      const range = { from, to: memberOf(call, 'acceptedAt'), limit: 10 };
+      const changes = from === undefined ? undefined : (await client.send(historyRoutes.listCommits, range)).value;
+      return { failure, changesSinceLastSuccess: memberOf(changes, 'commits'), call };
+    },
+  },
+  read_log: { route: logRoutes.readOnInLog, description: '', window: 'resources/{resource_id}' },
+  list_leads: {
+    route: leadRoutes.listLeads,
+    description: 'This tool lists the newest first. `refused=true` lists the forms that the CRM rejected.',
+    window: 'leads?sel={id}',
+    async run(client, input) {
+      const { value } = await client.send(leadRoutes.listLeads, input);
+      return Array.isArray(value) ? value.toReversed() : value;
+    },
+  },
+  list_changes: {
+    route: historyRoutes.listCommits,
+    description: '',
+    presets: { limit: 20, brief: true },
+    window: 'history?sel={seq}',
+  },
+  invoke_lambda: {
+    route: invokeRoutes.invokeLambda,
+    description: 'The lambda runs and can call other systems. `body` is the event.',
+    window: 'invocations?sel={executionId}',
+  },
+  replay_call: {
+    route: recordedRoutes.replayInvocation,
+    description: 'The lambda runs again and can call other systems. With `body.event`, it gets a changed event.',
+    window: 'invocations?sel={executionId}',
+  },
+  plan_change: {
+    description: `Plans a request that changes something and does nothing yet: shows the present state and returns the plan's id for apply_change. ${patchExample}`,
+    input: changeInput,
+    required: ['route'],
+    isReadOnly: true,
+    run: planChange,
+  },
+  apply_change: {
+    description:
+      'Sends the planned request. Pass the same arguments as to plan_change, and its `plan`. Fails if the state has changed since then. ' +
+      'undo_change undoes changes of resources, by the commit in the answer.',
+    input: { ...changeInput, plan: text('`plan` of plan_change') },
+    required: ['route', 'plan'],
+    async run(client, input) {
+      const { route, request } = await requirePlan(client, input);
+      const { value, commits } = await client.send(route, request);
+      return { answer: value, commits };
+    },
+    window: 'history?sel={commits}',
+  },
+  undo_change: { route: historyRoutes.revertCommit, description: '', window: 'history?sel={commit_seq}' },
+  set_outbound_rules: {
+    route: outboundRoutes.replaceOutboundRules,
+    description: 'An empty list clears them. The answer has the rules `before`; set them again to undo this.',
+    async run(client, input) {
+      const before = await client.send(outboundRoutes.readOutboundRules, {});
+      const after = await client.send(outboundRoutes.replaceOutboundRules, input);
+      return { before: before.value, after: after.value, isChanged: !isDeepStrictEqual(before.value, after.value) };
+    },
+  },
+  run_pipeline: {
+    route: deliveryRoutes.runDemoPipeline,
+    description:
+      'Read the run with read_pipeline. For another repository, use the command `terrarium pipeline run DIR`.',
+    window: 'pipelines?sel={id}',
+  },
+  read_pipeline: {
+    route: deliveryRoutes.readPipelineRun,
+    description: 'Without pipeline_id, lists all runs.',
+    hidden: ['pipeline_id'],
+    input: { pipeline_id: text('ID of a run') },
+    window: 'pipelines?sel={pipeline_id}',
+    async run(client, input) {
+      const route = input.pipeline_id === undefined ? deliveryRoutes.listPipelineRuns : deliveryRoutes.readPipelineRun;
+      return (await client.send(route, input)).value;
+    },
+  },
+  find_routes: {
+    description:
+      'Finds operations of the platform for which there is no tool: read_route calls those that read, plan_change and apply_change the others.',
+    input: {
+      q: text('Words of the operation, for example `secret create`'),
+      route: text('Operation ID, for its parameters, body and response as JSON Schemas'),
+    },
+    isReadOnly: true,
+    run: async (_client, { q, route }) => (route === undefined ? findRoutes(String(q ?? '')) : describeRoute(route)),
+  },
+  read_route: {
+    description: 'Calls an operation that reads.',
+    input: routeInput,
+    required: ['route'],
+    isReadOnly: true,
+    async run(client, { route: id, path, query }) {
+      const route = routeNamed(id, 'get');
+      return (await client.send(route, { ...Object(path), ...Object(query) })).value;
+    },
+  },
+};

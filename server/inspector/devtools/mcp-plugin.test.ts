@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { isFromThisMachine } from '../../plugin/reachable-url.ts';
+import { basic } from '../../testing/client.ts';
+import { sharedPlatform, startPlatform } from '../../testing/platform.ts';
+
+const CALL = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'read_route', arguments: { route: 'listSnapshots' } },
+};
+
+const post = (baseUrl: string, headers: Record<string, string> = {}) =>
+  fetch(`${baseUrl}/mcp`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers },
+    body: JSON.stringify(CALL),
+  });
+
+describe('POST /mcp', () => {
+  const platform = sharedPlatform();
+  const rootKey = () => {
+    const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
+    return basic(apiKey, apiSecret);
+  };
+
+  it('requires valid credentials', async () => {
+    const { baseUrl } = platform.emulator;
+    expect((await post(baseUrl)).status).toBe(401);
+    expect((await post(baseUrl, { Authorization: basic('wrong', 'wrong') })).status).toBe(401);
+  });
+
+  it('rejects pages of other origins, even with credentials', async () => {
+    const headers = { Authorization: rootKey(), Origin: 'http://other.example' };
+    const response = await post(platform.emulator.baseUrl, headers);
+    expect([response.status, await response.json()]).toMatchObject([403, { reason: 'origin_not_allowed' }]);
+  });
+
+  it('calls a tool with the credentials of the request', async () => {
+    const { baseUrl } = platform.emulator;
+    expect(await (await post(baseUrl, { Authorization: rootKey() })).text()).not.toContain('isError');
+    const password = 'a long enough password';
+    await platform.root.create('/root/users', { name: 'stranger', properties: { password } });
+    const token = await fetch(`${platform.emulator.securityUrl}/root/oauth/issue`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'password', username: 'stranger', password }),
+    });
+    const { access_token: accessToken } = JSON.parse(await token.text());
+    const answer = await (await post(baseUrl, { Authorization: `Bearer ${accessToken}` })).text();
+    expect(answer).toContain('forbidden: ');
+    expect(answer).toContain('"isError":true');
+  });
+});
+
+it('does not serve /mcp if the setting mcp is off', async () => {
+  const platform = await startPlatform({ mcp: 'off' });
+  try {
+    expect((await post(platform.emulator.baseUrl)).status).toBe(404);
+  } finally {
+    await platform.stop();
+  }
+});
+
+it.each([
+  [{ remoteAddress: '127.0.0.1', localAddress: '127.0.0.1' }, true],
+  [{ remoteAddress: '::ffff:127.0.0.1', localAddress: '::ffff:127.0.0.1' }, true],
+  [{ remoteAddress: '192.0.2.7', localAddress: '192.0.2.7' }, true],
+  [{ remoteAddress: '192.0.2.8', localAddress: '192.0.2.7' }, false],
+  [{}, false],
+])('a connection with the addresses %j is from this machine: %s', (addresses, isLocal) => {
+  expect(isFromThisMachine(addresses)).toBe(isLocal);
+});
