@@ -24,6 +24,15 @@ export function fineClock(nowMs: () => number, monotonic: () => number = monoton
 }
 
 /**
+ * Returns epoch milliseconds with tenths, counted from a time by a clock that is never set. The times of one activity come from it, so that
+ * their differences are durations even if the wall clock is set meanwhile.
+ */
+export function clockFrom(startMs: number, elapsedMs: () => number = monotonicMs): () => number {
+  const aheadMs = startMs - elapsedMs();
+  return () => Math.round((elapsedMs() + aheadMs) * 10) / 10;
+}
+
+/**
  * Interval at which the machine's uptime is read, and the shortest difference that counts as sleep: both clocks are
  * read one after the other.
  */

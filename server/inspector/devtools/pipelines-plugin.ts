@@ -25,6 +25,7 @@ export const pipelinesPlugin = plugin({
     const runs = new PipelineRuns({
       log,
       nowMs: platform.nowMs,
+      steadyMs: platform.steadyMs,
       newId: randomUUID,
       secretsOf: secrets,
       findContainer: (id) => {

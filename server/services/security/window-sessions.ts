@@ -109,6 +109,14 @@ export class WindowSessions {
     return { id, session };
   }
 
+  /** Corrects the stored ends of sessions after the clock was set back; call it after the start and before the stop. */
+  settle(): Promise<void> {
+    return this.#lifetimes.settle(this.#log, {
+      read: ({ endsAtMs }) => endsAtMs,
+      replace: (session, endsAtMs) => ({ ...session, endsAtMs }),
+    });
+  }
+
   async #keep(id: string, session: Session): Promise<void> {
     const { userId, endsAtMs, keyHash, token, viewAs } = session;
     const tokenId = viewAs && this.#signIn.credentials.findToken(viewAs.token)?.id;

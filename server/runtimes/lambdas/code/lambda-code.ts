@@ -48,7 +48,7 @@ export class LambdaCode {
    */
   constructor(
     folder: string,
-    nowMs: () => number,
+    steadyMs: () => number,
     check: () => void = () => {},
     modules?: string,
     linkLocalHosts?: readonly string[],
@@ -58,7 +58,7 @@ export class LambdaCode {
     this.#shelves = [path.join(folder, 'lambdas'), path.join(folder, 'packages')];
     this.#modules = modules === undefined ? undefined : path.resolve(modules, 'node_modules');
     this.#folder = path.join(folder, 'lambdas');
-    this.#packages = new PackageStore({ folder: path.join(folder, 'packages'), nowMs, check, linkLocalHosts });
+    this.#packages = new PackageStore({ folder: path.join(folder, 'packages'), steadyMs, check, linkLocalHosts });
   }
 
   clear(): Promise<void> {

@@ -260,3 +260,23 @@ describe('processes of all lambdas together', () => {
     expect(service.lambdas.stats().processes).toBeLessThanOrEqual(2);
   });
 });
+
+it.each([24, -24])(
+  'an invocation and its outbound calls last as long as they did if the clock is set by %d hours',
+  async (hours) => {
+    let setByMs = 0;
+    const service = await start({ nowMs: () => Date.now() + setByMs });
+    const gate = await openGate();
+    const call = service.invoke(service.lambda(WAIT_AT_GATE), gate.url);
+    await gate.waitForClients(1);
+    setByMs = hours * 3_600_000;
+    gate.release('done');
+    const { acceptedAtMs, startedAtMs = 0, finishedAtMs, outbound, logs } = await call;
+    const times = [acceptedAtMs, startedAtMs, ...outbound.map(({ startedAtMs: time }) => time), finishedAtMs];
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(finishedAtMs - acceptedAtMs).toBeLessThan(3_600_000);
+    expect(outbound).toHaveLength(1);
+    for (const { durationMs } of outbound) expect(durationMs).toBeLessThan(3_600_000);
+    expect(logs).toEqual([]);
+  },
+);

@@ -47,7 +47,7 @@ export interface ProcessSettings {
     rules?(): readonly OutboundRule[];
   };
   limits: { resultBytes: number; logLines: number; spares: number; processes: number };
-  nowMs(): number;
+  steadyMs(): number;
   /** Ends the process of a lambda that has been without work for longest; false when all are at work. */
   endIdle(): boolean;
   logOnce(lambdaId: Uuid, text: string): void;
@@ -84,11 +84,11 @@ export class LambdaProcesses {
     this.#hostEnv = hostEnvironment(settings.hostEnv ?? process.env);
     this.#nodes = new NodeVersions(this.#hostEnv.PATH ?? '');
     this.#node = nodeProgram(this.#hostEnv.PATH ?? '');
-    const { limits, nowMs, endIdle } = settings;
-    this.slots = new ProcessSlots({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
+    const { limits, steadyMs, endIdle } = settings;
+    this.slots = new ProcessSlots({ max: limits.processes, endIdle: () => this.#spares.end() || endIdle() });
     this.#spares = new SpareProcesses({
       least: limits.spares,
-      nowMs,
+      steadyMs,
       start: () =>
         this.#node !== undefined && this.slots.tryTake() ? this.#fork(SPARE, this.#hostEnv, this.#node) : undefined,
     });
