@@ -63,7 +63,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
     ['definition after `extends`', 'runtimes/pipelines/definition.ts', 'MAX_EXPANDED_BYTES'],
     ['regular expression (characters)', 'runtimes/pipelines/pattern.ts', 'MAX_PATTERN_CHARACTERS'],
     ['`after_script`', 'runtimes/pipelines/job-script.ts', 'AFTER_LIMIT_S'],
-    ['caches and artifacts are kept', 'runtimes/pipelines/run-folder.ts', 'KEPT_MS'],
+    ['artifacts and caches that no run uses are kept', 'runtimes/pipelines/run-folder.ts', 'KEPT_MS'],
     ['recorded log of a job (lines)', 'inspector/devtools/pipeline-runs.ts', 'MAX_LOG_LINES'],
   ],
 };

@@ -10,7 +10,7 @@ import { makeLink } from '../../system/make-link.ts';
 import type { CacheDefinition, JobDefinition } from './definition.ts';
 import { matching } from './globs.ts';
 import type { JobReports } from './job-reports.ts';
-import { keptFolder } from './run-folder.ts';
+import { keptFolder, noteUse } from './run-folder.ts';
 import { expandText } from './variables.ts';
 
 /** Files that are copied at the same time. */
@@ -144,6 +144,7 @@ export async function keepArtifacts({ runDir, keptDir }: ArtifactStore): Promise
     await removeTree(join(keptDir, name));
     await renameFile(join(runDir, name), join(keptDir, name));
   }
+  await noteUse(keptDir);
 }
 
 /** Lines `NAME=value`, as reports hold them. */
@@ -188,7 +189,9 @@ export async function bringCaches(caches: readonly CacheDefinition[], context: C
   for (const [index, cache] of caches.entries()) {
     if (expandText(cache.policy ?? 'pull-push', context.values) === 'push') continue;
     const from = join(context.dir, await cacheName(cache, index, context));
-    if (existsSync(from)) await bringCache(from, context.workDir);
+    if (!existsSync(from)) continue;
+    await noteUse(from);
+    await bringCache(from, context.workDir);
   }
 }
 
