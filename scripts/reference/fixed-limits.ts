@@ -44,7 +44,6 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
   ],
   'Sign-in': [
     ['sign-in code of the window', 'services/security/window-sessions.ts', 'CODE_LIFETIME_MS'],
-    ['session of the window', 'services/security/window-sessions.ts', 'SESSION_LIFETIME_MS'],
     ['sessions of the window at a time', 'services/security/window-sessions.ts', 'MAX_SESSIONS'],
   ],
   Containers: [

@@ -62,3 +62,21 @@ export function steadyClock(
 }
 
 const machineUptimeMs = () => uptime() * 1_000;
+
+/** Parts in which `afterRunning` counts its time. */
+const RUNNING_PARTS = 30;
+
+/**
+ * Calls a function after a time in which this process has run. A process that was stopped, for example by `Ctrl Z` or with its machine,
+ * has not read what others sent it meanwhile, so that time counts as one thirtieth at most.
+ */
+export function afterRunning(ms: number, work: () => void): { stop(): void } {
+  let partsLeft = RUNNING_PARTS;
+  const timer = setInterval(() => {
+    partsLeft -= 1;
+    if (partsLeft > 0) return;
+    clearInterval(timer);
+    work();
+  }, ms / RUNNING_PARTS);
+  return { stop: () => clearInterval(timer) };
+}
