@@ -44,7 +44,6 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
   ],
   'Sign-in': [
     ['sign-in code of the window', 'services/security/window-sessions.ts', 'CODE_LIFETIME_MS'],
-    ['session of the window', 'services/security/window-sessions.ts', 'SESSION_LIFETIME_MS'],
     ['sessions of the window at a time', 'services/security/window-sessions.ts', 'MAX_SESSIONS'],
   ],
   Containers: [
@@ -63,7 +62,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
     ['definition after `extends`', 'runtimes/pipelines/definition.ts', 'MAX_EXPANDED_BYTES'],
     ['regular expression (characters)', 'runtimes/pipelines/pattern.ts', 'MAX_PATTERN_CHARACTERS'],
     ['`after_script`', 'runtimes/pipelines/job-script.ts', 'AFTER_LIMIT_S'],
-    ['caches and artifacts are kept', 'runtimes/pipelines/run-folder.ts', 'KEPT_MS'],
+    ['artifacts and caches that no run uses are kept', 'runtimes/pipelines/run-folder.ts', 'KEPT_MS'],
     ['recorded log of a job (lines)', 'inspector/devtools/pipeline-runs.ts', 'MAX_LOG_LINES'],
   ],
 };

@@ -70,6 +70,7 @@ export class AsyncResults {
     }
     const message = 'the platform stopped before this invocation ended, or before its result could be saved';
     const failure = { contentType: 'text/plain; charset=utf-8', result: message, error: message };
+    await this.#settle();
     const interrupted = entries.filter(([, result]) => result.state === 'pending');
     await Promise.all(interrupted.map(([id, result]) => this.#finish(id, result, failure)));
   }
@@ -122,6 +123,16 @@ export class AsyncResults {
   async stop(): Promise<void> {
     await this.#writeAll();
     clearTimeout(this.#retryTimer);
+    // A disk without space is reported by the log itself.
+    await this.#settle().catch(() => undefined);
+  }
+
+  #settle(): Promise<void> {
+    const { lifetimeMs } = this.#lifetimes;
+    return this.#lifetimes.settle<StoredResult>(this.#log, {
+      read: (stored) => (stored.state === 'finished' ? stored.finishedAtMs + lifetimeMs : undefined),
+      replace: (stored, endsAtMs) => ({ ...stored, finishedAtMs: endsAtMs - lifetimeMs }) as StoredResult,
+    });
   }
 
   async #write(id: Uuid, finished: FinishedResult): Promise<void> {

@@ -18,7 +18,8 @@ const ANSWER_TIMEOUT_MS = 60_000;
 
 export interface ContainerProxyOptions {
   directory: InstanceDirectory;
-  nowMs(): number;
+  /** The clock by which instances that are about to stop get no requests. */
+  steadyMs(): number;
   /** Timeout for an instance to start its response, from the end of the request (D-159); default: one minute. */
   answerTimeoutMs?: number;
 }
@@ -30,10 +31,10 @@ export class ContainerProxy {
   readonly #turns: RoundRobin;
   readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
 
-  constructor({ directory, nowMs, answerTimeoutMs = ANSWER_TIMEOUT_MS }: ContainerProxyOptions) {
+  constructor({ directory, steadyMs, answerTimeoutMs = ANSWER_TIMEOUT_MS }: ContainerProxyOptions) {
     this.#directory = directory;
     this.#answerTimeoutMs = answerTimeoutMs;
-    this.#turns = new RoundRobin(directory, nowMs);
+    this.#turns = new RoundRobin(directory, steadyMs);
   }
 
   /** Resolves when the response is sent or the client has disconnected; rejects with a PlatformError (D-159) while nothing of it is sent. */

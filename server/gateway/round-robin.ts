@@ -17,15 +17,15 @@ export interface InstanceUse {
 
 export class RoundRobin {
   readonly #directory: InstanceDirectory;
-  readonly #nowMs: () => number;
+  readonly #steadyMs: () => number;
   readonly #turns = new Map<string, number>();
   readonly #retiredUntilMs = new Map<string, number>();
   readonly #uses = new Map<string, Set<InstanceUse>>();
   readonly #idle = new EventEmitter();
 
-  constructor(directory: InstanceDirectory, nowMs: () => number) {
+  constructor(directory: InstanceDirectory, steadyMs: () => number) {
     this.#directory = directory;
-    this.#nowMs = nowMs;
+    this.#steadyMs = steadyMs;
   }
 
   /** The available instances, beginning with the next in turn; each call advances the position (D-047). */
@@ -71,14 +71,14 @@ export class RoundRobin {
   }
 
   #isRetired(instanceId: string): boolean {
-    return (this.#retiredUntilMs.get(instanceId) ?? 0) > this.#nowMs();
+    return (this.#retiredUntilMs.get(instanceId) ?? 0) > this.#steadyMs();
   }
 
   #retire(instanceId: string, timeoutMs: number): void {
-    const nowMs = this.#nowMs();
+    const steadyMs = this.#steadyMs();
     for (const [id, untilMs] of this.#retiredUntilMs) {
-      if (untilMs <= nowMs) this.#retiredUntilMs.delete(id);
+      if (untilMs <= steadyMs) this.#retiredUntilMs.delete(id);
     }
-    this.#retiredUntilMs.set(instanceId, nowMs + timeoutMs + RETIRED_MS);
+    this.#retiredUntilMs.set(instanceId, steadyMs + timeoutMs + RETIRED_MS);
   }
 }

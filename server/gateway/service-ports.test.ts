@@ -35,7 +35,7 @@ class Quay {
       directory: { serving: () => this.instances, unavailableReason: () => 'none' },
       host: '127.0.0.1',
       ports: this.log,
-      nowMs: Date.now,
+      steadyMs: Date.now,
       onWarning: (message) => this.warnings.push(message),
       ...options,
     });

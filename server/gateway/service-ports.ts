@@ -102,7 +102,7 @@ export interface ServicePortsOptions {
   directory: InstanceDirectory;
   host: string;
   ports: KeyedLog<ServicePortRecord>;
-  nowMs(): number;
+  steadyMs(): number;
   onWarning(message: string): void;
 }
 
@@ -118,7 +118,7 @@ export class ServicePorts {
 
   constructor(options: ServicePortsOptions) {
     this.#options = options;
-    this.#turns = new RoundRobin(options.directory, options.nowMs);
+    this.#turns = new RoundRobin(options.directory, options.steadyMs);
   }
 
   /** Listens for all containers of the world, and removes the ports of deleted ones. Failures are warnings. */

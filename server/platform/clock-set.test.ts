@@ -1,17 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { logIn, makeAccount } from '../testing/account.ts';
 import { bearer, send } from '../testing/checked-client.ts';
-import { startPlatform } from '../testing/platform.ts';
+import { type Platform, startPlatform } from '../testing/platform.ts';
 import { resourceFactoryFor } from '../testing/resource-factory.ts';
 import { createTenant } from '../testing/tenant.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-it('sessions, tokens, results and windows of limits last as long as they should when the clock is set', async () => {
+/** Fakes the wall clock of this process until the test ends. @returns sets it, by milliseconds from the real time */
+function fakeClock(): (offsetMs: number) => void {
   const { now } = Date;
   let setByMs = 0;
   const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + setByMs);
   onTestFinished(() => clock.mockRestore());
+  return (offsetMs) => {
+    setByMs = offsetMs;
+  };
+}
+
+it('sessions, tokens, results and windows of limits last as long as they should when the clock is set', async () => {
+  const setClock = fakeClock();
   const platform = await startPlatform();
   onTestFinished(() => platform.stop());
   const { root, emulator } = platform;
@@ -50,7 +61,26 @@ it('sessions, tokens, results and windows of limits last as long as they should 
   expect(await call()).toBe(200);
   await expect.poll(result).toBe(200);
   for (const offsetMs of [0, DAY_MS, -DAY_MS]) {
-    setByMs = offsetMs;
+    setClock(offsetMs);
     expect(await statuses(), `set by ${offsetMs} ms`).toEqual([200, 403, 429, 200]);
   }
+});
+
+it('a token that has expired stays expired if the clock is set back and the platform restarts', async () => {
+  const setClock = fakeClock();
+  const data = await mkdtemp(join(tmpdir(), 'terrarium-clock-'));
+  onTestFinished(() => rm(data, { recursive: true }));
+  const options = { data, limits: { tokenLifetimeS: 1 } };
+  const platform = await startPlatform(options);
+  await createTenant(platform.root, 'acme');
+  const { body } = await logIn(platform, 'root', 'root');
+  expect(body.access_token).toEqual(expect.any(String));
+  const auth = bearer(body.access_token);
+  const status = async ({ emulator }: Platform) => (await send('GET', `${emulator.metaUrl}/acme`, { auth })).status;
+  await expect.poll(() => status(platform), { timeout: 5_000 }).toBe(401);
+  setClock(-DAY_MS);
+  await platform.stop();
+  const restarted = await startPlatform({ ...options, limits: { tokenLifetimeS: 3_600 } });
+  onTestFinished(() => restarted.stop());
+  expect(await status(restarted)).toBe(401);
 });

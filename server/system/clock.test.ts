@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fineClock, steadyClock } from './clock.ts';
+import { afterRunning, fineClock, steadyClock } from './clock.ts';
 
 it('a fine clock stays in the millisecond of the wall clock, and returns tenths once it has seen one begin', () => {
   let runMs = 5_000;
@@ -34,4 +34,22 @@ it('a steady clock includes the time in which the machine slept, and ignores sma
   expect(pass(2_000, 10)).toBe(2_000);
   expect(pass(1_000, 8 * 3_600_000)).toBeCloseTo(3_000 + 8 * 3_600_000, -2);
   expect(pass(1_000)).toBeCloseTo(4_000 + 8 * 3_600_000, -2);
+});
+
+it('a time of running does not pass while the process is stopped', async () => {
+  let isOver = false;
+  let report = () => {};
+  const over = new Promise<void>((resolve) => {
+    report = resolve;
+  });
+  afterRunning(300, () => {
+    isOver = true;
+    report();
+  });
+  const byTheClock = new Promise((resolve) => setTimeout(resolve, 300));
+  // As if the process had been stopped for that time.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  await byTheClock;
+  expect(isOver).toBe(false);
+  await over;
 });

@@ -24,6 +24,15 @@ export function fineClock(nowMs: () => number, monotonic: () => number = monoton
 }
 
 /**
+ * Returns epoch milliseconds with tenths, counted from a time by a clock that is never set. The times of one activity come from it, so that
+ * their differences are durations even if the wall clock is set meanwhile.
+ */
+export function clockFrom(startMs: number, elapsedMs: () => number = monotonicMs): () => number {
+  const aheadMs = startMs - elapsedMs();
+  return () => Math.round((elapsedMs() + aheadMs) * 10) / 10;
+}
+
+/**
  * Interval at which the machine's uptime is read, and the shortest difference that counts as sleep: both clocks are
  * read one after the other.
  */
@@ -53,3 +62,21 @@ export function steadyClock(
 }
 
 const machineUptimeMs = () => uptime() * 1_000;
+
+/** Parts in which `afterRunning` counts its time. */
+const RUNNING_PARTS = 30;
+
+/**
+ * Calls a function after a time in which this process has run. A process that was stopped, for example by `Ctrl Z` or with its machine,
+ * has not read what others sent it meanwhile, so that time counts as one thirtieth at most.
+ */
+export function afterRunning(ms: number, work: () => void): { stop(): void } {
+  let partsLeft = RUNNING_PARTS;
+  const timer = setInterval(() => {
+    partsLeft -= 1;
+    if (partsLeft > 0) return;
+    clearInterval(timer);
+    work();
+  }, ms / RUNNING_PARTS);
+  return { stop: () => clearInterval(timer) };
+}

@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Lifetimes } from './lifetimes.ts';
 
 const HOUR_MS = 3_600_000;
@@ -39,6 +39,42 @@ it.each([24 * HOUR_MS, -24 * HOUR_MS])('setting the clock by %d ms neither ends 
   expect(lifetimes.isOver('a', endsAtMs)).toBe(false);
   pass(8 * HOUR_MS);
   expect(lifetimes.isOver('a', endsAtMs)).toBe(true);
+});
+
+describe('after the clock was set back, settled ends', () => {
+  const stored = new Map<string, number>();
+  const log = { entries: () => stored.entries(), put: async (id: string, ms: number) => void stored.set(id, ms) };
+  const settle = () => lifetimes.settle(log, { read: (ms) => ms, replace: (_, ms) => ms });
+
+  it('keep what has ended ended after a restart, and what is valid valid for its rest', async () => {
+    stored.set('old', lifetimes.begin('old').endsAtMs);
+    pass(7 * HOUR_MS);
+    stored.set('young', lifetimes.begin('young').endsAtMs);
+    pass(2 * HOUR_MS);
+    nowMs -= 24 * HOUR_MS;
+    await settle();
+    const restarted = start();
+    expect(restarted.isOver('old', stored.get('old') ?? 0)).toBe(true);
+    expect(restarted.isOver('young', stored.get('young') ?? 0)).toBe(false);
+    pass(6 * HOUR_MS);
+    expect(restarted.isOver('young', stored.get('young') ?? 0)).toBe(true);
+  });
+
+  it('of a clock that was a year ahead are at most one lifetime after the start', async () => {
+    stored.set('ahead', nowMs + 365 * 24 * HOUR_MS);
+    lifetimes = start();
+    await settle();
+    expect(stored.get('ahead')).toBe(nowMs + 8 * HOUR_MS);
+  });
+
+  it('are not stored again if the clock was not set, or set ahead', async () => {
+    const { endsAtMs } = lifetimes.begin('a');
+    stored.clear();
+    stored.set('a', endsAtMs);
+    nowMs += 24 * HOUR_MS + 1_000;
+    await settle();
+    expect(stored.get('a')).toBe(endsAtMs);
+  });
 });
 
 it('a lifetime that began after the clock was set is valid after a restart', () => {

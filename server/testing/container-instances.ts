@@ -72,7 +72,7 @@ export class TestShop implements InstanceDirectory {
   ) {
     this.proxy = new ContainerProxy({
       directory: this,
-      nowMs: () => this.gateway.nowMs,
+      steadyMs: () => this.gateway.nowMs,
       ...(options.answerTimeoutMs !== undefined && { answerTimeoutMs: options.answerTimeoutMs }),
     });
     this.gateway = new TestGateway({ ...options.gateway, containers: this.proxy });

@@ -142,7 +142,7 @@ export class TestGateway {
     this.log = log;
     this.gateway = new Gateway({
       view: this.world,
-      containers: new ContainerProxy({ directory: NO_ENGINE, nowMs: () => this.nowMs }),
+      containers: new ContainerProxy({ directory: NO_ENGINE, steadyMs: () => this.nowMs }),
       results: this.log,
       invoker: {
         invoke: async (lambdaId, call) => {

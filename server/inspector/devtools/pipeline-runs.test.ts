@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { causeOf } from '../../model/cause.ts';
 import type { ExchangeRecord } from '../../model/exchange-record.ts';
 import { captured } from '../../model/exchange-record.ts';
@@ -9,7 +9,12 @@ import { openKeyedLog } from '../../storage/files/keyed-log.ts';
 import { MemoryFiles } from '../../storage/files/memory-files.ts';
 import { PipelineRuns } from './pipeline-runs.ts';
 
-const nowMs = 1_800_000_000_000;
+let nowMs: number;
+/** Difference between the wall clock and the steady clock. */
+let setByMs: number;
+beforeEach(() => {
+  [nowMs, setByMs] = [1_800_000_000_000, 0];
+});
 const START: PipelineStart = {
   project: { id: 101, path: 'fern-moss/shop' },
   branch: 'feature/ferns',
@@ -31,7 +36,8 @@ async function runsOf(...starts: PipelineStart[]) {
     name: 'pipelines',
     onWarning: (message) => expect.unreachable(message),
   });
-  const make = () => new PipelineRuns({ log, nowMs: () => nowMs, newId: () => `run${++count}` });
+  const make = () =>
+    new PipelineRuns({ log, nowMs: () => nowMs, steadyMs: () => nowMs - setByMs, newId: () => `run${++count}` });
   const runs = make();
   for (const start of starts) await runs.begin(start);
   return { runs, restarted: make };
@@ -137,6 +143,22 @@ it('tells apart two runs of one commit by the keys of their jobs', async () => {
   expect(runs.get('run1').deployments).toHaveLength(1);
 });
 
+it.each([24, -24])('a run lasts as long as it lasted if the clock is set by %d hours meanwhile', async (hours) => {
+  const { runs } = await runsOf(START);
+  setByMs = hours * 3_600_000;
+  nowMs += setByMs + 5_000;
+  const { startedAtMs, finishedAtMs = 0 } = await runs.progress('run1', { state: 'success', jobs: [], log: [] });
+  expect(finishedAtMs - startedAtMs).toBe(5_000);
+});
+
+it('a run whose platform stopped does not end before it began', async () => {
+  const { runs, restarted } = await runsOf(START);
+  const { startedAtMs } = runs.get('run1');
+  nowMs -= 24 * 3_600_000;
+  await restarted().settle();
+  expect(runs.get('run1')).toMatchObject({ state: 'canceled', finishedAtMs: startedAtMs });
+});
+
 it('lists those that deploy to what one looks at', async () => {
   const { runs } = await runsOf(START);
   await runs.begin({ ...START, targetEnvironmentId: 'here' });
@@ -148,7 +170,13 @@ it('lists those that deploy to what one looks at', async () => {
 it('masks the values of a project wherever a run reports them', async () => {
   const log = await openKeyedLog<PipelineRun>(new MemoryFiles(), { name: 'pipelines', onWarning: () => undefined });
   const secretsOf = (projectId: number) => (projectId === START.project.id ? ['s3cret-value'] : []);
-  const runs = new PipelineRuns({ log, nowMs: () => nowMs, newId: () => 'run', secretsOf });
+  const runs = new PipelineRuns({
+    log,
+    nowMs: () => nowMs,
+    steadyMs: () => nowMs - setByMs,
+    newId: () => 'run',
+    secretsOf,
+  });
   await runs.begin(START);
   await runs.progress('run', { state: 'running', jobs: START.jobs, log: ['the key is s3cret-value'] });
   expect(runs.get('run').log).toEqual([expect.stringMatching(/^the key is (?!s3cret)/)]);
@@ -157,7 +185,7 @@ it('masks the values of a project wherever a run reports them', async () => {
 
 it('keeps of a log what memory can hold, the newest', async () => {
   const log = await openKeyedLog<PipelineRun>(new MemoryFiles(), { name: 'pipelines', onWarning: () => undefined });
-  const runs = new PipelineRuns({ log, nowMs: () => nowMs, newId: () => 'run' });
+  const runs = new PipelineRuns({ log, nowMs: () => nowMs, steadyMs: () => nowMs - setByMs, newId: () => 'run' });
   await runs.begin(START);
   for (let at = 0; at < 10; at++) {
     await runs.progress('run', { state: 'running', jobs: [], log: [`${at}${'x'.repeat(1024 * 1024)}`] });
@@ -186,7 +214,13 @@ it('keeps which containers a run changed, by its key or by a lambda that it call
     modified: { ...creation, action: 'create' },
     properties: {},
   });
-  const runs = new PipelineRuns({ log, nowMs: () => nowMs, newId: () => 'run1', findContainer: record });
+  const runs = new PipelineRuns({
+    log,
+    nowMs: () => nowMs,
+    steadyMs: () => nowMs - setByMs,
+    newId: () => 'run1',
+    findContainer: record,
+  });
   await runs.begin({ ...START, apiKey: 'k1' });
   const commit = (id: string, proof: { apiKey?: string; traceId?: string }) => {
     const { apiKey, traceId } = proof;

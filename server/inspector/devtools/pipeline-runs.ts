@@ -8,6 +8,7 @@ import type { PipelineDeployment, PipelineProgress, PipelineRun, PipelineStart }
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { masked } from '../../model/rules/masked-text.ts';
+import { clockFrom } from '../../system/clock.ts';
 import { deploymentIn } from './pipeline-deployment.ts';
 
 const MAX_LOG_LINES = 5_000;
@@ -20,6 +21,8 @@ const MAX_TRACES = 100;
 export interface PipelineRunsOptions {
   log: KeyedLog<PipelineRun>;
   nowMs(): number;
+  /** The clock by which runs last; it includes the time in which the machine slept. */
+  steadyMs(): number;
   newId(): string;
   /** Values of a project that no record may show. */
   secretsOf?(projectId: number): readonly string[];
@@ -32,7 +35,8 @@ export interface PipelineRunsOptions {
 /** The newest runs of pipelines, as their runners tell of them. */
 export class PipelineRuns {
   readonly #options: PipelineRunsOptions;
-  readonly #running = new Set<string>();
+  /** The runs under way, each with the clock of its times. */
+  readonly #running = new Map<string, () => number>();
   /** The containers that a trace's requests changed, and the run that it belongs to, by trace. */
   readonly #traces = new Map<string, { containers: Set<Uuid>; runId?: string }>();
 
@@ -54,12 +58,13 @@ export class PipelineRuns {
   }
 
   async begin(start: PipelineStart): Promise<PipelineRun> {
-    const { newId, nowMs } = this.#options;
+    const { newId, steadyMs } = this.#options;
+    const startedAtMs = this.#options.nowMs();
     const ofProject = this.list().filter(({ project }) => project.id === start.project.id);
     const iid = Math.max(0, ...ofProject.map((run) => run.iid ?? 0)) + 1;
-    const run: PipelineRun = { ...start, id: newId(), iid, state: 'running', startedAtMs: nowMs(), log: [] };
+    const run: PipelineRun = { ...start, id: newId(), iid, state: 'running', startedAtMs, log: [] };
     await this.#keep(run);
-    this.#running.add(run.id);
+    this.#running.set(run.id, clockFrom(startedAtMs, steadyMs));
     return run;
   }
 
@@ -71,7 +76,7 @@ export class PipelineRuns {
       throw new PlatformError('invalid_state', `pipeline run ${id} has ended: it is ${run.state}`);
     const lines = newest([...run.log, ...log]);
     const isOver = change.state !== 'running';
-    const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#options.nowMs() }) };
+    const changed = { ...run, ...change, log: lines, ...(isOver && { finishedAtMs: this.#timeIn(run) }) };
     await this.#keep(changed);
     if (isOver) this.#running.delete(id);
     return changed;
@@ -80,7 +85,7 @@ export class PipelineRuns {
   /** A request to the gateway may be from a run; resolves when it is stored with that run. */
   async sawExchange(exchange: ExchangeRecord): Promise<void> {
     if (this.#running.size === 0) return;
-    for (const id of this.#running) if (!this.#options.log.get(id)) this.#running.delete(id); // others have taken its place
+    for (const id of this.#running.keys()) if (!this.#options.log.get(id)) this.#running.delete(id); // others have taken its place
     const running = this.#runs();
     // Two runs of one commit ask for the same: each by a key of its own.
     const byKey = running.filter(({ apiKey }) => apiKey !== undefined && apiKey === exchange.apiKey);
@@ -114,7 +119,7 @@ export class PipelineRuns {
   }
 
   #runs(): PipelineRun[] {
-    return [...this.#running].flatMap((id) => this.#options.log.get(id) ?? []);
+    return [...this.#running.keys()].flatMap((id) => this.#options.log.get(id) ?? []);
   }
 
   #trace(traceId: string) {
@@ -151,8 +156,13 @@ export class PipelineRuns {
     if (run?.state !== 'running') return;
     const jobs = run.jobs.map((job) => (job.state === 'running' ? { ...job, state: 'failed' as const } : job));
     const log = [...run.log, `${why}. Its result is not known.`];
-    await this.#keep({ ...run, jobs, log, state: 'canceled', finishedAtMs: this.#options.nowMs() });
+    await this.#keep({ ...run, jobs, log, state: 'canceled', finishedAtMs: this.#timeIn(run) });
     this.#running.delete(id);
+  }
+
+  /** Returns the present time for a run's record, not before its start: the clock may have been set while no platform ran. */
+  #timeIn({ id, startedAtMs }: PipelineRun): number {
+    return Math.max(startedAtMs, (this.#running.get(id) ?? this.#options.nowMs)());
   }
 
   #masked<T>({ project }: PipelineRun, reported: T): T {

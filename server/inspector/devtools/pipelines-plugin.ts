@@ -22,9 +22,21 @@ export const pipelinesPlugin = plugin({
   async start(platform, { scm: { scm, token: scmToken, secrets }, security: { credentials } }) {
     const { view } = platform.store;
     const log = platform.logs.pipelines;
+    const storedBytes = platform.config.limits.artifactMegabytes * 1024 * 1024;
+    let sweeping = Promise.resolve();
+    /** Removes what runs left for later ones and is too old or too much, after the sweep under way. */
+    const sweep = () => {
+      sweeping = sweeping
+        .then(() => import('../../runtimes/pipelines/run-folder.ts'))
+        .then(({ sweepStored }) => sweepStored(storedBytes))
+        .catch(platform.onFault);
+    };
+    platform.onReady(sweep);
+    platform.onStop(() => sweeping);
     const runs = new PipelineRuns({
       log,
       nowMs: platform.nowMs,
+      steadyMs: platform.steadyMs,
       newId: randomUUID,
       secretsOf: secrets,
       findContainer: (id) => {
@@ -35,6 +47,7 @@ export const pipelinesPlugin = plugin({
       onChange(run) {
         platform.publish('pipelines', { id: run.id, state: run.state });
         scm.runChanged(run);
+        if (run.state !== 'running') sweep();
       },
       onDeployment: (run, deployment) => platform.emit(deploymentRecorded, { run, deployment }),
     });

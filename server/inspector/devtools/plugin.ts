@@ -23,7 +23,7 @@ export const devtoolsPlugin = plugin({
       nowMs,
       onChange: () => platform.publish('workbench', {}),
     });
-    const terminals = new Terminals({ nowMs, onFault: platform.onFault });
+    const terminals = new Terminals({ onFault: platform.onFault });
     platform.on(committed, ({ changes }) => workbench.changed(changes));
     platform.onReady(() => {
       // Their connections are the control plane's, which waits for them.

@@ -4,6 +4,7 @@ import { PlatformError, toPlatformError } from '../../model/errors.ts';
 import { jsonIn } from '../../model/json.ts';
 import type { TerminalEnd } from '../../model/terminal-words.ts';
 import type { Shell, TerminalSize } from '../../runtimes/containers/engine.ts';
+import { monotonicMs } from '../../system/clock.ts';
 
 /** Number of sent bytes that the viewer may not have shown yet: a shell that prints faster waits. */
 const AHEAD_BYTES = 256 * 1024;
@@ -25,7 +26,6 @@ export interface TerminalOptions {
   /** Throws PlatformError once the viewer may not type any more. */
   requirePermission(): void;
   times: TerminalTimes;
-  nowMs(): number;
 }
 
 /** A shell in an instance, connected to a client until either ends. */
@@ -38,17 +38,17 @@ export class Terminal {
   #size: TerminalSize;
   #sentBytes = 0;
   #shownBytes = 0;
-  #typedAtMs: number;
+  #typedMs: number;
   #isHeard = true;
   #isOver = false;
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: TerminalOptions) {
-    const { socket, times, nowMs } = options;
+    const { socket, times } = options;
     this.#options = options;
     this.#socket = socket;
     this.#size = options.size;
-    this.#typedAtMs = nowMs();
+    this.#typedMs = monotonicMs();
     this.#timer = setInterval(() => this.#check(), times.checkMs).unref();
     socket.on('error', () => {}); // its close is what matters
     socket.on('pong', () => {
@@ -117,7 +117,7 @@ export class Terminal {
   #type(bytes: Buffer): void {
     const stream = this.#shell?.stream;
     if (this.#isOver || !stream || !this.#mayStill()) return;
-    this.#typedAtMs = this.#options.nowMs();
+    this.#typedMs = monotonicMs();
     if (stream.destroyed || stream.write(bytes)) return;
     this.#socket.pause();
     stream.once('drain', () => this.#socket.resume());
@@ -149,7 +149,7 @@ export class Terminal {
   #check(): void {
     const { idleMs } = this.#options.times;
     if (this.#isOver || !this.#mayStill()) return;
-    if (this.#options.nowMs() - this.#typedAtMs > idleMs) {
+    if (monotonicMs() - this.#typedMs > idleMs) {
       this.end('idle', `The shell was closed after ${Math.round(idleMs / 60_000)} minutes without input.`);
       return;
     }

@@ -16,10 +16,10 @@ const MESSAGE_LIMIT_BYTES = 256 * 1024;
 export class Terminals {
   /** With the id of the user who opened it. */
   readonly #open = new Map<Terminal, Uuid>();
-  readonly #options: { nowMs(): number; onFault(fault: unknown): void };
+  readonly #options: { onFault(fault: unknown): void };
   #isStopped = false;
 
-  constructor(options: { nowMs(): number; onFault(fault: unknown): void }) {
+  constructor(options: { onFault(fault: unknown): void }) {
     this.#options = options;
   }
 
@@ -51,7 +51,7 @@ export class Terminals {
       handleProtocols: (offered) => offered.has(TERMINAL_PROTOCOL) && TERMINAL_PROTOCOL,
     });
     server.handleUpgrade(request, connection.socket, connection.head, (socket: WebSocket) => {
-      const terminal = new Terminal({ ...options, socket, times: TIMES, nowMs: this.#options.nowMs });
+      const terminal = new Terminal({ ...options, socket, times: TIMES });
       this.#open.set(terminal, userId);
       void terminal.ended.catch(this.#options.onFault).finally(() => this.#open.delete(terminal));
     });

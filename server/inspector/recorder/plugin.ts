@@ -11,6 +11,7 @@ import { engineChanged } from '../../runtimes/containers/plugin.ts';
 import { keptLines } from '../../runtimes/lambdas/plugin.ts';
 import { recordedCalls } from '../../services/publish/plugin.ts';
 import { RecordLogs } from '../../storage/records/record-logs.ts';
+import { clockFrom } from '../../system/clock.ts';
 import { ActivityLog } from './activity-log.ts';
 import { ActivityMeter } from './activity-meter.ts';
 import { recorder as declaration } from './declaration.ts';
@@ -23,10 +24,12 @@ import { Recorder } from './recorder.ts';
 export const recorderPlugin = plugin({
   declaration,
   async start(platform) {
-    const { config, store, folder, nowMs } = platform;
+    const { config, store, folder, nowMs, steadyMs } = platform;
     const { keep, ...bounds } = config.records;
     const files = folder !== undefined && keep === 'disk' ? store.files : undefined;
-    const records = new RecordLogs({ ...bounds, files, nowMs, onWarning: platform.warn });
+    // Their age: setting the clock ahead removes no records.
+    const ageClock = clockFrom(nowMs(), steadyMs);
+    const records = new RecordLogs({ ...bounds, files, nowMs: ageClock, onWarning: platform.warn });
     const recorder = new Recorder(records, keep !== 'nothing');
     const activity = new ActivityLog(records, nowMs, () => platform.publish('history', {}));
     const lines = new KeptLines(records, keep !== 'nothing');

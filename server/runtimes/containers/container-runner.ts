@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource } from '../../model/record.ts';
+import { monotonicMs } from '../../system/clock.ts';
 import {
   CHECK_ENDED,
   type EngineEvent,
@@ -201,11 +202,11 @@ export class ContainerRunner {
 
   /** Resolves when as many serve as are asked for; rejects with the reason when that failed, or did not come about in time. */
   async whenRunning(timeoutMs: number): Promise<void> {
-    const untilMs = this.#options.nowMs() + timeoutMs;
+    const untilMs = monotonicMs() + timeoutMs;
     while (this.serving().filter((instance) => this.#isOfNow(instance)).length < this.#plan.workload.instances) {
       if (this.#failure !== undefined) throw new Error(this.#failure);
       if (this.#isRemoved) throw new Error(`container '${this.#record.name}' was deleted`);
-      if (this.#options.nowMs() > untilMs) throw new Error(`it did not start in time: ${this.unavailableReason()}`);
+      if (monotonicMs() > untilMs) throw new Error(`it did not start in time: ${this.unavailableReason()}`);
       await pause(WATCH_INTERVAL_MS);
     }
   }
@@ -380,7 +381,7 @@ export class ContainerRunner {
     const { probes, workload } = this.#plan;
     const graceMs = Math.max(0, workload.health?.graceMs ?? 0, ...probes.map((probe) => probe.graceMs));
     const limitMs = Math.max(graceMs, instance.healthLimitMs) + HEALTH_MARGIN_MS + OPEN_LIMIT_MS;
-    const untilMs = this.#options.nowMs() + limitMs;
+    const untilMs = monotonicMs() + limitMs;
     await this.#look();
     let isConfirmed = false;
     while (!signal.aborted) {
@@ -411,7 +412,7 @@ export class ContainerRunner {
           ),
         );
       }
-      if (this.#options.nowMs() > untilMs)
+      if (monotonicMs() > untilMs)
         throw new Error('the new definition was not ready in time, so the old one stays in use');
       await pause(WATCH_INTERVAL_MS);
     }
@@ -433,7 +434,7 @@ export class ContainerRunner {
     const { id } = instance;
     if (probes.length > 0 || workload.health || isCheckedByEngine(instance)) return true;
     const openSinceMs = this.#readiness.openSinceMs(id);
-    return openSinceMs !== undefined && this.#options.nowMs() - openSinceMs >= STEADY_MS;
+    return openSinceMs !== undefined && monotonicMs() - openSinceMs >= STEADY_MS;
   }
 
   #canServe(instance: Instance): boolean {

@@ -1,6 +1,7 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { reasonOf } from '../../model/errors.ts';
+import { monotonicMs } from '../../system/clock.ts';
 import type { FailedCheck, Instance } from './engine.ts';
 import type { PortCheck } from './port-check.ts';
 import type { Probe } from './workload.ts';
@@ -22,9 +23,11 @@ export function probeHealth(
   probes: readonly Probe[],
   { nowMs, ports, onCheck }: { nowMs(): number; ports: PortCheck; onCheck(health: Health): void },
 ): () => void {
-  const startedAtMs = instance.startedAtMs ?? nowMs();
+  // The engine's time of the start is compared with the wall clock once, because that may be set afterwards.
+  const ranMs = Math.max(0, nowMs() - (instance.startedAtMs ?? nowMs()));
+  const startedMs = monotonicMs() - ranMs;
   const intervalMs = Math.min(...probes.map((probe) => probe.intervalMs));
-  const failures = new Map<Probe, { count: number; countedAtMs: number; sinceMs: number }>();
+  const failures = new Map<Probe, { count: number; countedMs: number; sinceMs: number }>();
   let verdict: Health['verdict'];
   let isOver = false;
   /** Failures count once an interval, however often is looked, and not within the grace period. */
@@ -33,11 +36,11 @@ export function probeHealth(
       failures.delete(probe);
       return;
     }
-    const first = { count: 0, countedAtMs: Number.NEGATIVE_INFINITY, sinceMs: nowMs() };
+    const first = { count: 0, countedMs: Number.NEGATIVE_INFINITY, sinceMs: nowMs() };
     const before = failures.get(probe) ?? first;
-    const isExcused = verdict === undefined && nowMs() - startedAtMs < probe.graceMs;
-    const isCounted = !isExcused && nowMs() - before.countedAtMs >= probe.intervalMs * INTERVAL_TOLERANCE;
-    failures.set(probe, isCounted ? { ...before, count: before.count + 1, countedAtMs: nowMs() } : before);
+    const isExcused = verdict === undefined && monotonicMs() - startedMs < probe.graceMs;
+    const isCounted = !isExcused && monotonicMs() - before.countedMs >= probe.intervalMs * INTERVAL_TOLERANCE;
+    failures.set(probe, isCounted ? { ...before, count: before.count + 1, countedMs: monotonicMs() } : before);
   };
   const check = async () => {
     const results = await Promise.all(

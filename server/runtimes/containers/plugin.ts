@@ -24,7 +24,7 @@ const STOP_TIMEOUT_MS = 60_000;
 export const containersPlugin = plugin({
   declaration: containers,
   async start(platform) {
-    const { config, logs, store, folder, nowMs, warn, onFault } = platform;
+    const { config, logs, store, folder, nowMs, steadyMs, warn, onFault } = platform;
     const { view } = store;
     const { engine, onStop, drainTimeoutS, stopTimeoutS: stopSeconds } = config.containers;
     const drainMs = drainTimeoutS * 1_000;
@@ -33,9 +33,9 @@ export const containersPlugin = plugin({
       unavailableReason: (id) => service.unavailableReason(id),
       complaint: (id) => service.complaint(id),
     };
-    const proxy = new ContainerProxy({ directory, nowMs });
+    const proxy = new ContainerProxy({ directory, steadyMs });
     const portLog = logs['service-ports'];
-    const ports = new ServicePorts({ view, directory, host: config.host, ports: portLog, nowMs, onWarning: warn });
+    const ports = new ServicePorts({ view, directory, host: config.host, ports: portLog, steadyMs, onWarning: warn });
     const world = { worldId: store.world.id, owner: await ownerHere(folder) };
     const service: ContainerService = new ContainerService({
       view,

@@ -1,4 +1,5 @@
 import type { Uuid } from '../../model/record.ts';
+import { monotonicMs } from '../../system/clock.ts';
 import type { PullProgress } from './engine.ts';
 
 /** An engine tells of every few kilobytes of every layer; people see four steps a second. */
@@ -10,7 +11,7 @@ export interface Pull extends PullProgress {
 }
 
 export class PullProgressTracker {
-  readonly #pulls = new Map<Uuid, Pull & { reportedAtMs: number }>();
+  readonly #pulls = new Map<Uuid, Pull & { reportedMs: number }>();
   readonly #nowMs: () => number;
   readonly #onStep: (recordId: Uuid, progress: PullProgress | undefined) => void;
 
@@ -26,18 +27,18 @@ export class PullProgressTracker {
       if (this.#pulls.delete(recordId)) this.#onStep(recordId, undefined);
       return;
     }
-    const nowMs = this.#nowMs();
-    const isDue = !previousPull || nowMs - previousPull.reportedAtMs >= TELL_EVERY_MS;
+    const nowMs = monotonicMs();
+    const isDue = !previousPull || nowMs - previousPull.reportedMs >= TELL_EVERY_MS;
     this.#pulls.set(recordId, {
       ...progress,
       recordId,
-      startedAtMs: previousPull?.startedAtMs ?? nowMs,
-      reportedAtMs: isDue ? nowMs : previousPull.reportedAtMs,
+      startedAtMs: previousPull?.startedAtMs ?? this.#nowMs(),
+      reportedMs: isDue ? nowMs : previousPull.reportedMs,
     });
     if (isDue) this.#onStep(recordId, progress);
   }
 
   list(): Pull[] {
-    return Array.from(this.#pulls.values(), ({ reportedAtMs: _, ...pull }) => pull);
+    return Array.from(this.#pulls.values(), ({ reportedMs: _, ...pull }) => pull);
   }
 }

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import type { Instance } from './engine.ts';
+import { probeHealth } from './health-probe.ts';
+import type { PortCheck } from './port-check.ts';
 import { Readiness } from './readiness.ts';
 
 const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
@@ -59,5 +61,33 @@ it('an instance whose ports have opened is open as soon as it runs again after a
   } finally {
     readiness.stop();
     server.close();
+  }
+});
+
+it('failed checks count if the clock is set back between them', async () => {
+  let setByMs = 0;
+  const seen: (string | undefined)[] = [];
+  const probe = {
+    protocol: 'TCP' as const,
+    path: '/',
+    containerPort: 81,
+    intervalMs: 1,
+    timeoutMs: 100,
+    graceMs: 0,
+    failures: 3,
+  };
+  const ports = { opens: async () => false } as unknown as PortCheck;
+  const stop = probeHealth(instance('running'), [probe], {
+    nowMs: () => Date.now() + setByMs,
+    ports,
+    onCheck: ({ verdict }) => {
+      seen.push(verdict);
+      setByMs -= 24 * 3_600_000;
+    },
+  });
+  try {
+    await expect.poll(() => seen.at(-1)).toBe('unhealthy');
+  } finally {
+    stop();
   }
 });

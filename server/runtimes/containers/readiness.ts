@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { monotonicMs } from '../../system/clock.ts';
 import type { Instance } from './engine.ts';
 import { type Health, probeHealth } from './health-probe.ts';
 import { closedPortsSentence, type ListeningSocket } from './listening-sockets.ts';
@@ -58,7 +59,7 @@ export class Readiness {
     return this.openSinceMs(instanceId) !== undefined;
   }
 
-  /** Undefined while its ports are not open. */
+  /** Returns the time by `monotonicMs`; undefined while its ports are not open. */
   openSinceMs(instanceId: string): number | undefined {
     return this.#watched.get(instanceId)?.open?.sinceMs;
   }
@@ -120,7 +121,7 @@ export class Readiness {
     watched.isOpening = false;
     if (this.#isStopped) return;
     const opening: Opening = {
-      sinceMs: this.#options.nowMs(),
+      sinceMs: monotonicMs(),
       startedAtMs: instance.startedAtMs,
       isListening: closed.length === 0 || closed.length < ports.length,
       complaint: undefined,
@@ -144,9 +145,9 @@ export class Readiness {
 
   /** Resolves to the ports that did not open in time. */
   async #untilOpen(instance: Instance, ports: readonly number[]): Promise<readonly number[]> {
-    const limitMs = this.#options.nowMs() + OPEN_LIMIT_MS;
+    const limitMs = monotonicMs() + OPEN_LIMIT_MS;
     let closed: readonly number[] = ports;
-    while (!this.#isStopped && this.#options.nowMs() < limitMs) {
+    while (!this.#isStopped && monotonicMs() < limitMs) {
       closed = await this.#closedPorts(instance, ports);
       if (closed.length === 0) return closed;
       if (this.#instances.find(({ id }) => id === instance.id)?.state === 'restarting') break;

@@ -39,9 +39,11 @@ export interface LambdaLimits {
 }
 
 export interface LambdaServiceOptions
-  extends Omit<ProcessSettings, 'limits' | 'code' | 'debugging' | 'endIdle' | 'logOnce'> {
+  extends Omit<ProcessSettings, 'steadyMs' | 'limits' | 'code' | 'debugging' | 'endIdle' | 'logOnce'> {
   view: WorldView;
   nowMs(): number;
+  /** The clock of waits that setting the wall clock does not change; the monotonic clock by default. */
+  steadyMs?(): number;
   /** The emulator's own folder for homes, code and packages; no two services may share it. */
   scratchDir: string;
   /** Throws while the data folder belongs to another process. */
@@ -106,12 +108,13 @@ export class LambdaService implements LambdaInvoker {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
     this.#logs = new LogRings(this.#limits.logLines, undefined, options.keptLines);
-    const { scratchDir, nowMs, checkScratch, modules, linkLocalHosts } = options;
-    this.#code = new LambdaCode(withoutLinks(scratchDir), nowMs, checkScratch, modules, linkLocalHosts);
+    const { scratchDir, steadyMs = monotonicMs, checkScratch, modules, linkLocalHosts } = options;
+    this.#code = new LambdaCode(withoutLinks(scratchDir), steadyMs, checkScratch, modules, linkLocalHosts);
     this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
     const debugging = this.#debugging;
     this.#processes = new LambdaProcesses({
       ...options,
+      steadyMs,
       limits: this.#limits,
       code: this.#code,
       debugging,
@@ -164,7 +167,7 @@ export class LambdaService implements LambdaInvoker {
     const lambda = { id: lambdaId, name: this.#options.view.find(lambdaId)?.name ?? '', accept: undefined };
     const running = new ActiveInvocation(call, lambda, this.#options.nowMs());
     // Without a pool there always is a reason; the type cannot say so.
-    running.finish(lambda, refused ?? failed(deleted(lambdaId)), this.#options.nowMs());
+    running.finish(lambda, refused ?? failed(deleted(lambdaId)));
     this.#options.onInvocation?.(running, call);
     return running.done;
   }

@@ -40,7 +40,7 @@ afterAll(() => {
 });
 beforeEach(async () => {
   [requestHeaders, nowMs] = [[], Date.now()];
-  service = await TestLambdaService.start({ nowMs: () => nowMs });
+  service = await TestLambdaService.start({ steadyMs: () => nowMs });
 });
 afterEach(() => service.stop());
 

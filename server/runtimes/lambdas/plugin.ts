@@ -34,6 +34,7 @@ export const lambdasPlugin = plugin({
       recentCalls,
       addresses: addresses.serviceAddresses,
       nowMs: platform.fineMs,
+      steadyMs: platform.steadyMs,
       childFile: unpackedFile('dist/server/lambda-child.cjs'),
       scratchDir: platform.scratchFolder,
       checkScratch: platform.checkFolder,

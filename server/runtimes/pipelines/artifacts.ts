@@ -10,7 +10,7 @@ import { makeLink } from '../../system/make-link.ts';
 import type { CacheDefinition, JobDefinition } from './definition.ts';
 import { matching } from './globs.ts';
 import type { JobReports } from './job-reports.ts';
-import { storageRoot } from './run-folder.ts';
+import { storageRoot, noteUse } from './run-folder.ts';
 import { expandText } from './variables.ts';
 
 /** Files that are copied at the same time. */
@@ -144,6 +144,7 @@ export async function storeRunArtifacts({ runDir, storedDir }: ArtifactStore): P
     await removeTree(join(storedDir, name));
     await renameFile(join(runDir, name), join(storedDir, name));
   }
+  await noteUse(storedDir);
 }
 
 /** Lines `NAME=value`, as reports hold them. */
@@ -188,7 +189,9 @@ export async function restoreCaches(caches: readonly CacheDefinition[], context:
   for (const [index, cache] of caches.entries()) {
     if (expandText(cache.policy ?? 'pull-push', context.values) === 'push') continue;
     const from = join(context.dir, await cacheName(cache, index, context));
-    if (existsSync(from)) await bringCache(from, context.workDir);
+    if (!existsSync(from)) continue;
+    await noteUse(from);
+    await bringCache(from, context.workDir);
   }
 }
 

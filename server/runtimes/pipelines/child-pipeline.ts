@@ -95,14 +95,13 @@ export class ChildPipelines {
   async run(job: PlannedJob, variables: RunVariables, depth = 0): Promise<ScheduledOutcome> {
     const { log, signal, runJob } = this.#options;
     if (!isTrigger(job)) return runJob(job, variables);
-    const startedAtMs = Date.now();
-    log.change(job.name, { state: 'running', startedAtMs });
+    log.begin(job.name);
     const end = (problem: string | undefined): ScheduledOutcome => {
       const mayFail = problem !== undefined && job.allowFailure === true;
       if (problem !== undefined) log.note(job.name, `> ${problem}`);
       const state = problem === undefined ? 'success' : signal.aborted ? 'canceled' : 'failed';
-      log.change(job.name, { state, durationMs: Date.now() - startedAtMs, ...(mayFail && { mayFail }) });
-      log.note(job.name, `finished in ${duration(Date.now() - startedAtMs)}${problem === undefined ? '' : '  FAIL'}`);
+      log.change(job.name, { state, durationMs: log.elapsedMs(job.name), ...(mayFail && { mayFail }) });
+      log.note(job.name, `finished in ${duration(log.elapsedMs(job.name))}${problem === undefined ? '' : '  FAIL'}`);
       return problem === undefined || mayFail ? 'done' : 'failed';
     };
     try {

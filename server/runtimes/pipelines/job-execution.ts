@@ -63,8 +63,7 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
   const { retry } = job.definition;
   const attempts = 1 + (retry?.max ?? 0);
   for (let attempt = 1; ; attempt += 1) {
-    const startedAtMs = Date.now();
-    log.change(job.name, { state: 'running', startedAtMs });
+    log.begin(job.name);
     const {
       exitCode,
       reason,
@@ -74,14 +73,14 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
       return { exitCode: 1, reason, kind: 'runner_system_failure' };
     });
     if (signal.aborted) {
-      log.change(job.name, { state: 'canceled', durationMs: Date.now() - startedAtMs });
+      log.change(job.name, { state: 'canceled', durationMs: log.elapsedMs(job.name) });
       log.note(job.name, 'canceled');
       return 'failed';
     }
     if (reason !== undefined) log.note(job.name, `> ${reason}`);
     const mayFail = exitCode !== 0 && isAllowed(job.allowFailure, exitCode);
     const verdict = exitCode === 0 ? '' : `  ${mayFail ? 'WARN' : 'FAIL'} ${exitCode}`;
-    log.note(job.name, `finished in ${duration(Date.now() - startedAtMs)}${verdict}`);
+    log.note(job.name, `finished in ${duration(log.elapsedMs(job.name))}${verdict}`);
     const isRetried =
       retry?.when.some((condition) => condition === 'always' || condition === kind) ||
       retry?.exitCodes.includes(exitCode);
@@ -89,7 +88,7 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
       log.change(job.name, {
         state: exitCode === 0 ? 'success' : 'failed',
         exitCode,
-        durationMs: Date.now() - startedAtMs,
+        durationMs: log.elapsedMs(job.name),
         ...(mayFail && { mayFail }),
       });
       return exitCode === 0 || mayFail ? 'done' : 'failed';

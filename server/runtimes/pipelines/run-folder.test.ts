@@ -1,14 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ownerHere } from '../../system/owner.ts';
 import { beginOf } from '../../system/processes.ts';
 import { removeAbandoned } from '../../system/temporary.ts';
 import { canBeOtherUser, runAsOtherUser } from '../../testing/other-user.ts';
-import { sweepLeftovers } from './run-folder.ts';
+import { startPlatform } from '../../testing/platform.ts';
+import { bringCaches, keepArtifacts, keepCaches } from './artifacts.ts';
+import { keptFolder, sweepLeftovers, sweepStored } from './run-folder.ts';
 
 let folder: string;
 let other: ChildProcess;
@@ -79,5 +81,81 @@ describe.runIf(process.platform === 'linux')('the folders of earlier runs', () =
     const givenBack: string[] = [];
     await sweepLeftovers(async ({ baseUrl }) => void givenBack.push(baseUrl));
     expect([givenBack, await names()]).toEqual([[], ['terrarium-pipeline-other']]);
+  });
+});
+
+describe('what runs store for later ones', () => {
+  const DAY_MS = 24 * 3_600_000;
+  const storage = () => keptFolder() ?? '';
+  /** Stores a file of 1 kB for each path, last used before a number of days, in a project's folder that is older. */
+  async function store(ages: Readonly<Record<string, number>>): Promise<void> {
+    for (const [path, days] of Object.entries(ages)) {
+      const item = join(storage(), path);
+      await mkdir(item, { recursive: true });
+      await writeFile(join(item, 'file'), 'x'.repeat(1024));
+      const usedAt = new Date(Date.now() - days * DAY_MS);
+      await utimes(item, usedAt, usedAt);
+    }
+    const old = new Date(Date.now() - 30 * DAY_MS);
+    for (const project of await readdir(storage())) await utimes(join(storage(), project), old, old);
+  }
+  const stored = async () => {
+    const entries = await readdir(storage(), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    return files.map(({ parentPath }) => relative(storage(), parentPath)).sort();
+  };
+
+  it('is removed seven days after its last use, whatever the age of its project', async () => {
+    await store({ 'shop/artifacts/a': 8, 'shop/artifacts/b': 1, 'shop/cache/c': 6, 'shop/cache/d': 9 });
+    await sweepLeftovers(async () => {});
+    expect(await stored()).toEqual(['shop/artifacts/b', 'shop/cache/c']);
+  });
+
+  it('is removed above the size limit, the oldest of all projects first', async () => {
+    await store({ 'shop/artifacts/a': 3, 'shop/cache/c': 1, 'blog/artifacts/b': 2, 'blog/cache/d': 4 });
+    await sweepStored(2_500);
+    expect(await stored()).toEqual(['blog/artifacts/b', 'shop/cache/c']);
+  });
+
+  it('is in use when a job restores a cache, and when a run stores artifacts of its commit again', async () => {
+    await store({ 'shop/artifacts/sha': 6, 'shop/cache/other': 6 });
+    const caches = [{ key: 'deps', paths: ['deps'] }];
+    const workDir = join(folder, 'work');
+    await mkdir(join(workDir, 'deps'), { recursive: true });
+    await writeFile(join(workDir, 'deps', 'file'), '');
+    const context = {
+      dir: join(storage(), 'shop', 'cache'),
+      workDir,
+      projectDir: workDir,
+      values: {},
+      tracked: new Set<string>(),
+    };
+    await keepCaches(caches, context, true);
+    const [cache = ''] = (await readdir(context.dir)).filter((name) => name !== 'other');
+    const old = new Date(Date.now() - 8 * DAY_MS);
+    await utimes(join(context.dir, cache), old, old);
+    await bringCaches(caches, context);
+    const runDir = join(folder, 'run');
+    await mkdir(runDir);
+    await keepArtifacts({ runDir, keptDir: join(storage(), 'shop', 'artifacts', 'sha') });
+    await sweepStored(Number.POSITIVE_INFINITY);
+    await store({});
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 2 * DAY_MS);
+    await sweepStored(Number.POSITIVE_INFINITY);
+    vi.restoreAllMocks();
+    expect(await stored()).toEqual(['shop/artifacts/sha', join('shop/cache', cache, 'deps')]);
+  });
+
+  it('is removed when a platform starts, within its limit', async () => {
+    await store({ 'shop/artifacts/a': 8, 'shop/artifacts/b': 2, 'shop/artifacts/c': 1 });
+    for (const name of ['b', 'c']) {
+      await writeFile(join(storage(), 'shop/artifacts', name, 'file'), Buffer.alloc(700 * 1024));
+    }
+    const platform = await startPlatform({ limits: { artifactMegabytes: 1 } });
+    try {
+      await expect.poll(stored).toEqual(['shop/artifacts/c']);
+    } finally {
+      await platform.stop();
+    }
   });
 });

@@ -1,13 +1,13 @@
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { lstat, mkdir, readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { removeTree } from '../../system/files-in-use.ts';
+import { removeIfPossible, removeTree } from '../../system/files-in-use.ts';
 import { ownerHere, ownerSchema } from '../../system/owner.ts';
 import { killByEnvironment } from '../../system/process-tree.ts';
 import { abandonedFolders, makeTemporary, setOwner, sharedTemporary } from '../../system/temporary.ts';
 
 const KIND = 'pipeline';
-/** Time to keep caches and artifacts for later runs. */
+/** Time to keep caches and artifacts for later runs, from their last use. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** The process of a run, and what to clean up: the platform's address, the key that was created there, the record of the run. */
@@ -63,12 +63,52 @@ export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>
     await cleanUp(whose).catch(() => undefined); // that platform may have ended, too
     await removeFolder(folder).catch(() => undefined); // another run removes it, too
   }
+  // The platform also limits their size.
+  await sweepStored(Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Removes the artifacts of commits, the caches and the variables of runs that no run has stored or used for seven days, and then the oldest ones
+ * until all have a size. Their folders' times of modification tell.
+ *
+ * @param maxBytes the size of all projects
+ */
+export async function sweepStored(maxBytes: number): Promise<void> {
   const parentFolder = storageRoot();
-  for (const name of parentFolder === undefined ? [] : await readdir(parentFolder)) {
-    const path = join(parentFolder ?? '', name);
-    const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > KEPT_MS) await removeTree(path);
+  if (parentFolder === undefined) return;
+  const items = (await foldersIn(parentFolder, 3)).sort((left, right) => right.usedAtMs - left.usedAtMs);
+  const oldestMs = Date.now() - KEPT_MS;
+  let storedBytes = 0;
+  for (const { path, usedAtMs } of items) {
+    storedBytes += usedAtMs < oldestMs ? 0 : await sizeOf(path);
+    // What is in use by a program of this machine is removed at a later time.
+    if (usedAtMs < oldestMs || storedBytes > maxBytes) await removeIfPossible(path);
   }
+}
+
+/** Returns what is at a depth below a folder: below that of the platform, `PROJECT/artifacts/SHA`, `PROJECT/cache/KEY`, `PROJECT/variables/RUN`. */
+async function foldersIn(folder: string, depth: number): Promise<{ path: string; usedAtMs: number }[]> {
+  const paths = (await readdir(folder).catch(() => [])).map((name) => join(folder, name));
+  if (depth > 1) return (await Promise.all(paths.map((path) => foldersIn(path, depth - 1)))).flat();
+  const stats = await Promise.all(paths.map((path) => lstat(path).catch(() => undefined)));
+  return paths.flatMap((path, index) => ({ path, usedAtMs: stats[index]?.mtimeMs ?? Date.now() }));
+}
+
+/** Returns the bytes of a file, or of all files below a folder. */
+async function sizeOf(path: string): Promise<number> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  let sizeBytes = 0;
+  for (const file of entries.length > 0 ? files : [path]) {
+    sizeBytes += (await lstat(file).catch(() => undefined))?.size ?? 0;
+  }
+  return sizeBytes;
+}
+
+/** Notes that a run has stored or used something, so that it is kept for another seven days. */
+export async function noteUse(path: string): Promise<void> {
+  const now = new Date();
+  await utimes(path, now, now).catch(() => undefined); // another run has just replaced it
 }
 
 /**

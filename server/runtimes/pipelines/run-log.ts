@@ -25,6 +25,8 @@ export class RunLog {
   readonly #options: RunLogOptions;
   readonly #jobs: Map<string, PipelineJob>;
   readonly #pad: number;
+  /** Start of each job by the monotonic clock. */
+  readonly #begunMs = new Map<string, number>();
   #pending: string[] = [];
   #isDirty = false;
   #telling: Promise<unknown> = Promise.resolve();
@@ -45,6 +47,17 @@ export class RunLog {
   add(jobs: readonly PipelineJob[]): void {
     for (const job of jobs) this.#jobs.set(job.name, job);
     this.#isDirty = true;
+  }
+
+  begin(name: string): void {
+    this.#begunMs.set(name, performance.now());
+    this.change(name, { state: 'running', startedAtMs: Date.now() });
+  }
+
+  /** Returns the milliseconds since a job began, 0 if it has not. */
+  elapsedMs(name: string): number {
+    const begunMs = this.#begunMs.get(name);
+    return begunMs === undefined ? 0 : Math.round(performance.now() - begunMs);
   }
 
   change(name: string, change: Partial<PipelineJob>): void {
@@ -109,9 +122,8 @@ export class RunLog {
 
   /** The time, how long the job has run, and its name. */
   #stamp(name: string): string {
-    const { startedAtMs = Date.now() } = this.#jobs.get(name) ?? {};
     const clock = new Date().toTimeString().slice(0, 8);
-    return `[${clock} ${duration(Date.now() - startedAtMs).padStart(7)}] ${name.padEnd(this.#pad)} `;
+    return `[${clock} ${duration(this.elapsedMs(name)).padStart(7)}] ${name.padEnd(this.#pad)} `;
   }
 }
 

@@ -180,6 +180,14 @@ export class Credentials {
     return { ...pair, generated: chosenPair.key === undefined || chosenPair.secret === undefined };
   }
 
+  /** Corrects the stored ends of tokens after the clock was set back; call it after the start and before the stop. */
+  settle(): Promise<void> {
+    return this.#tokenLifetimes.settle(this.#options.tokens, {
+      read: ({ expiresAtMs }) => expiresAtMs,
+      replace: (record, expiresAtMs) => ({ ...record, expiresAtMs }),
+    });
+  }
+
   /** All tokens have the same lifetime, so the oldest ones expire first, and the loop ends at the first valid one. */
   async #dropExpired(): Promise<void> {
     const expiredIds: string[] = [];

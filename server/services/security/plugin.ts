@@ -78,12 +78,17 @@ export const securityPlugin = plugin({
         onFault,
       });
     });
+    const sessions = new WindowSessions({ view, credentials, ...signIns }, platform, logs['window-sessions']);
+    const settle = async () => void (await Promise.all([credentials.settle(), sessions.settle()]));
+    await settle();
+    // A disk without space is reported by the logs themselves.
+    platform.onStop(() => settle().catch(() => undefined));
     return {
       credentials,
       authenticator,
       authorizer,
       passwords: platform.slot(randomPasswords),
-      sessions: new WindowSessions({ view, credentials, ...signIns }, platform, logs['window-sessions']),
+      sessions,
       /** Was an id ever an account's? Old references to it must never mean a new account (D-030). */
       wasAccount: (id: Uuid) => accountLog.get(id) !== undefined,
     };

@@ -14,7 +14,6 @@ import type { Credentials } from './credentials.ts';
 import type { SecurityOptions } from './security-parts.ts';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
-const SESSION_LIFETIME_MS = 12 * 60 * 60_000;
 /** More than one person opens in ten minutes. */
 const MAX_CODES = 100;
 const MAX_SESSIONS = 100;
@@ -73,7 +72,7 @@ export class WindowSessions {
   constructor(signIn: SignIn, clock: { nowMs(): number; steadyMs(): number }, log: KeyedLog<KeptSession>) {
     this.#signIn = signIn;
     this.#steadyMs = () => clock.steadyMs();
-    this.#lifetimes = new Lifetimes(SESSION_LIFETIME_MS, () => clock.nowMs(), this.#steadyMs);
+    this.#lifetimes = new Lifetimes(signIn.credentials.tokenLifetimeMs, () => clock.nowMs(), this.#steadyMs);
     this.#log = log;
   }
 
@@ -107,6 +106,14 @@ export class WindowSessions {
       else break;
     }
     return { id, session };
+  }
+
+  /** Corrects the stored ends of sessions after the clock was set back; call it after the start and before the stop. */
+  settle(): Promise<void> {
+    return this.#lifetimes.settle(this.#log, {
+      read: ({ endsAtMs }) => endsAtMs,
+      replace: (session, endsAtMs) => ({ ...session, endsAtMs }),
+    });
   }
 
   async #keep(id: string, session: Session): Promise<void> {

@@ -50,6 +50,8 @@ export class WorldAdapter implements Adapter<LiveWorld | null> {
       applyChanges(world.resources, tryOperations(world.resources, commit.ops).changes);
       world.seq = commit.seq;
     });
+    // The limits may be lower than before. What the disk refuses, the next snapshot tries again.
+    await this.journal.trim(this.#snapshotSeq).catch(() => undefined);
     return world;
   }
 

@@ -170,6 +170,26 @@ describe('kept data', () => {
     expect((await historyOf(reopened))[0]?.seq).toBe(12);
   });
 
+  test.each([
+    ['commits', { maxCommits: 4, maxBytes: 1e9 }],
+    ['bytes', { maxCommits: 1e9, maxBytes: 1_500 }],
+  ])('a lower limit of %s applies at the next start, without a change', async (_, retention) => {
+    const files = new TestFiles();
+    const { store } = await live(files, fourRuns);
+    await store.close();
+    const sizeOnDisk = async () => {
+      const contents = await Promise.all((await files.list('history')).map((name) => files.read(`history/${name}`)));
+      return contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
+    };
+    const before = await sizeOnDisk();
+    const reopened = await open(files, retention);
+    expect(await sizeOnDisk()).toBeLessThan(Math.min(before, 2_500));
+    await reopened.close();
+    const seqs = (await historyOf(await open(files))).map(({ seq }) => seq);
+    expect(seqs).toEqual([12, 11, 10, 9].slice(0, seqs.length));
+    expect(seqs.length).toBeGreaterThan(1);
+  });
+
   test('no commit is kept if the newest one exceeds the size limit', async () => {
     const files = new TestFiles();
     const { store } = await live(files, fourRuns, { maxCommits: 1e9, maxBytes: 1 });

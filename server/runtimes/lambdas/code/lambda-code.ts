@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,11 +21,16 @@ interface Module extends Omit<PackageFiles, 'onlyFile'> {
 export interface PreparedCode extends Module {
   home: string;
   temporaryFolder: string;
+  /** Ends the use of the files; call it once, when no process needs them any more. */
+  release(): void;
 }
 
 type OwnFiles = Pick<PreparedCode, 'home' | 'file'>;
 
-/** Code, packages and secret files, where processes can load them. Each definition has its own folder: older processes may still work. */
+/**
+ * Code, packages and secret files, where processes can load them. Each version of the files has a folder of its own, because older processes may
+ * still work; it is removed once no process uses it. Definitions that differ in variables only share one.
+ */
 export class LambdaCode {
   readonly #folder: string;
   readonly #shelves: string[];
@@ -32,7 +38,10 @@ export class LambdaCode {
   readonly #check: () => void;
   readonly #packages: PackageStore;
   readonly #temporary: TemporaryFolders;
-  readonly #prepared = new Map<string, { fingerprint: string; ownFiles: Promise<OwnFiles> }>();
+  readonly #prepared = new Map<string, { folder: string; ownFiles: Promise<OwnFiles> }>();
+  /** The number of processes that use a folder, and removals of folders under way. */
+  readonly #uses = new Map<string, number>();
+  readonly #folderRemovals = new Map<string, Promise<void>>();
   /**
    * The last removal, and the removals by lambda: a lambda that is restored must not lose its new files to the removal
    * of the old ones.
@@ -48,7 +57,7 @@ export class LambdaCode {
    */
   constructor(
     folder: string,
-    nowMs: () => number,
+    steadyMs: () => number,
     check: () => void = () => {},
     modules?: string,
     linkLocalHosts?: readonly string[],
@@ -58,7 +67,7 @@ export class LambdaCode {
     this.#shelves = [path.join(folder, 'lambdas'), path.join(folder, 'packages')];
     this.#modules = modules === undefined ? undefined : path.resolve(modules, 'node_modules');
     this.#folder = path.join(folder, 'lambdas');
-    this.#packages = new PackageStore({ folder: path.join(folder, 'packages'), nowMs, check, linkLocalHosts });
+    this.#packages = new PackageStore({ folder: path.join(folder, 'packages'), steadyMs, check, linkLocalHosts });
   }
 
   clear(): Promise<void> {
@@ -90,7 +99,19 @@ export class LambdaCode {
    * LambdaFailure `load`.
    */
   async prepare(definition: LambdaDefinition): Promise<PreparedCode> {
-    const { home, file } = await this.#ownFiles(definition);
+    const folder = this.#folderOf(definition);
+    this.#uses.set(folder, (this.#uses.get(folder) ?? 0) + 1);
+    const release = () => this.#release(definition.id, folder);
+    try {
+      return { ...(await this.#prepare(definition, folder)), release };
+    } catch (failure) {
+      release();
+      throw failure;
+    }
+  }
+
+  async #prepare(definition: LambdaDefinition, ownFolder: string): Promise<Omit<PreparedCode, 'release'>> {
+    const { home, file } = await this.#ownFiles(definition, ownFolder);
     const { id, code, handler } = definition;
     const module =
       code.kind === 'package'
@@ -99,18 +120,47 @@ export class LambdaCode {
     return { ...module, home, temporaryFolder: this.#temporary.provide(id) };
   }
 
-  #ownFiles(definition: LambdaDefinition): Promise<OwnFiles> {
-    const { id, fingerprint } = definition;
+  #folderOf({ id, code, secretFiles }: LambdaDefinition): string {
+    const content = JSON.stringify([code.kind === 'inline' ? code.text : null, secretFiles]);
+    return path.join(this.#folder, id, createHash('sha256').update(content).digest('hex').slice(0, 16));
+  }
+
+  #release(id: string, folder: string): void {
+    const uses = (this.#uses.get(folder) ?? 1) - 1;
+    if (uses > 0) this.#uses.set(folder, uses);
+    else {
+      this.#uses.delete(folder);
+      this.#removeIfUnused(id, folder);
+    }
+  }
+
+  #removeIfUnused(id: string, folder: string): void {
+    if (this.#uses.has(folder) || this.#prepared.get(id)?.folder === folder) return;
+    const remove = async () => {
+      await this.#folderRemovals.get(folder);
+      this.#check();
+      await removeIfPossible(folder);
+    };
+    const removal = this.#track(remove().catch(() => undefined)); // what is left is removed at the next start
+    this.#folderRemovals.set(folder, removal);
+    void removal.then(() => {
+      if (this.#folderRemovals.get(folder) === removal) this.#folderRemovals.delete(folder);
+    });
+  }
+
+  #ownFiles(definition: LambdaDefinition, folder: string): Promise<OwnFiles> {
+    const { id } = definition;
     const prepared = this.#prepared.get(id);
-    if (prepared?.fingerprint === fingerprint) return prepared.ownFiles;
-    const ownFiles = this.#track(this.#write(definition)).catch((thrown: unknown) => {
+    if (prepared?.folder === folder) return prepared.ownFiles;
+    const ownFiles = this.#track(this.#write(definition, folder)).catch((thrown: unknown) => {
       if (this.#prepared.get(id)?.ownFiles === ownFiles) this.#prepared.delete(id);
       if (thrown instanceof LambdaFailure) throw thrown;
       // Only its code: the message names folders of this machine, and goes to the caller.
       const reason = thrown instanceof Error && 'code' in thrown ? thrown.code : thrown;
       throw new LambdaFailure('load', `the lambda's files cannot be written: ${reason}`, { cause: thrown });
     });
-    this.#prepared.set(id, { fingerprint, ownFiles });
+    this.#prepared.set(id, { folder, ownFiles });
+    if (prepared) this.#removeIfUnused(id, prepared.folder);
     return ownFiles;
   }
 
@@ -143,11 +193,11 @@ export class LambdaCode {
     return work;
   }
 
-  async #write(definition: LambdaDefinition): Promise<OwnFiles> {
-    const folder = path.join(this.#folder, definition.id, definition.fingerprint.slice(0, 16));
+  async #write(definition: LambdaDefinition, folder: string): Promise<OwnFiles> {
     const home = path.join(folder, 'home');
     await this.clear();
     await this.#removals.get(definition.id)?.catch(() => {});
+    await this.#folderRemovals.get(folder);
     this.#check();
     // At once: a call waits for these few small files, and each step aside is a turn of the threads that do them.
     mkdirSync(home, { recursive: true, mode: 0o700 });

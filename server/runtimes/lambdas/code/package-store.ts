@@ -39,7 +39,7 @@ type Copy = z.output<typeof copySchema>;
 
 export interface PackageStoreOptions {
   folder: string;
-  nowMs(): number;
+  steadyMs(): number;
   check(): void;
   /** Link-local hosts that packages may come from; none unless given. */
   linkLocalHosts?: readonly string[] | undefined;
@@ -146,12 +146,12 @@ export class PackageStore {
     const latest = this.#copies.get(lambdaId)?.latest;
     const copy = latest && latest.url === source.url && latest.isZip === source.isZip ? latest : undefined;
     const isWanted = this.#usedLambdas.delete(lambdaId);
-    const nowMs = this.#options.nowMs();
+    const steadyMs = this.#options.steadyMs();
     // A file of this machine is asked after each time: that takes one look.
     const askedAtMs = this.#askedAtMs.get(lambdaId) ?? Number.NEGATIVE_INFINITY;
-    const isToBeAsked = copy && Object.keys(copy.validators).length > 0 && nowMs - askedAtMs >= ASK_EVERY_MS;
+    const isToBeAsked = copy && Object.keys(copy.validators).length > 0 && steadyMs - askedAtMs >= ASK_EVERY_MS;
     if (copy && !isWanted && url.protocol !== 'file:' && !isToBeAsked) return { copy };
-    this.#askedAtMs.set(lambdaId, nowMs);
+    this.#askedAtMs.set(lambdaId, steadyMs);
     try {
       return { copy: await this.#fetch(lambdaId, url, source, isWanted ? undefined : copy) };
     } catch (thrown) {

@@ -10,6 +10,7 @@ import type {
   OutboundCall,
   Outcome,
 } from '../../../model/invocation.ts';
+import { clockFrom, monotonicMs } from '../../../system/clock.ts';
 import type { LambdaDefinition } from '../lambda-definition.ts';
 import { failed, interrupted } from '../lambda-failure.ts';
 import { isDebuggerTalk } from '../process/debugging.ts';
@@ -42,14 +43,13 @@ export class InvocationFinalizer {
   finish(running: ActiveInvocation, outcome: Outcome, endedAtMs?: number): Promise<void> | undefined {
     if (!outcome.ok && outcome.failure !== 'busy') this.note(running, `${outcome.failure}: ${outcome.message}`);
     const { processes } = this.#host;
-    const endedAt = endedAtMs ?? this.#host.nowMs();
-    running.finish(this.#definition(), outcome, endedAt, processes);
+    running.finish(this.#definition(), outcome, endedAtMs, processes);
     this.#noteWarnings(running);
     if (endedAtMs === undefined || !running.hasOpenOutbound) {
       this.#host.onInvocation(running, running.call);
       return undefined;
     }
-    const recorded = running.closed(this.#host.nowMs).then(() => {
+    const recorded = running.closed().then(() => {
       this.#open.delete(running);
       this.#noteWarnings(running);
       this.#host.onInvocation(running, running.call);
@@ -85,7 +85,8 @@ export class InvocationFinalizer {
     const { id, isDebugged } = this.#definition();
     if (isDebugged && isDebuggerTalk(text)) return;
     const executionId = running?.executionId;
-    const line = { atMs: this.#host.nowMs(), stream, text, ...(executionId !== undefined && { executionId }) };
+    const atMs = (running ?? this.#host).nowMs();
+    const line = { atMs, stream, text, ...(executionId !== undefined && { executionId }) };
     running?.logs.push(line);
     this.#host.onLine(id, line);
   }
@@ -141,6 +142,8 @@ export class ActiveInvocation implements Invocation {
   readonly lambdaId: string;
   lambdaName: string;
   readonly acceptedAtMs: number;
+  /** The clock of this invocation's times. */
+  readonly nowMs: () => number;
   startedAtMs?: number;
   finishedAtMs = 0;
   cold = false;
@@ -169,6 +172,7 @@ export class ActiveInvocation implements Invocation {
     this.lambdaId = id;
     this.lambdaName = name;
     this.acceptedAtMs = acceptedAtMs;
+    this.nowMs = clockFrom(acceptedAtMs);
     this.order = order;
     this.done = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -189,6 +193,18 @@ export class ActiveInvocation implements Invocation {
     const text = JSON.stringify(members).slice(1, -1);
     contextTexts.set(context, { lambdaId: lambda.id, lambdaName: lambda.name, text });
     return text;
+  }
+
+  /**
+   * Returns the time of an event of its process, or now; not before the call was sent, whatever the lambda reports.
+   *
+   * @param eventMs when it happened, by `monotonicMs`
+   */
+  timeOf(eventMs: number | undefined, afterMs: number): number {
+    const nowMs = this.nowMs();
+    if (eventMs === undefined) return nowMs;
+    const timeMs = Math.round((nowMs - (monotonicMs() - eventMs)) * 10) / 10;
+    return Math.min(Math.max(timeMs, afterMs), nowMs);
   }
 
   /** News of an outbound call. @param bytes the part of a body that it has */
@@ -234,7 +250,7 @@ export class ActiveInvocation implements Invocation {
   }
 
   /** After `finish`: resolves when no outbound call is under way any more, at the latest after a second. */
-  async closed(nowMs: () => number): Promise<void> {
+  async closed(): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, OPEN_OUTBOUND_MS);
       this.#closeRecord = () => {
@@ -243,7 +259,7 @@ export class ActiveInvocation implements Invocation {
       };
     });
     this.#closeRecord = undefined;
-    this.#takeOutbound(nowMs(), true);
+    this.#takeOutbound(this.nowMs(), true);
   }
 
   closeRecord(): void {
@@ -270,16 +286,16 @@ export class ActiveInvocation implements Invocation {
   finish(
     { name, accept, env = {} }: Pick<LambdaDefinition, 'name' | 'accept'> & Partial<Pick<LambdaDefinition, 'env'>>,
     outcome: Outcome,
-    nowMs: number,
+    endedAtMs = this.nowMs(),
     platform: PlatformFacts = this.#platform,
   ): void {
     this.#platform = platform;
     this.#env = env;
     this.lambdaName = name;
     if (accept !== undefined) this.accept = accept;
-    this.finishedAtMs = nowMs;
+    this.finishedAtMs = endedAtMs;
     this.outcome = outcome;
-    this.#takeOutbound(nowMs, false);
+    this.#takeOutbound(endedAtMs, false);
     this.#resolve(this);
   }
 }

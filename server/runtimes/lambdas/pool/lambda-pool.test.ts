@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -258,5 +258,61 @@ describe('processes of all lambdas together', () => {
     await expect.poll(() => service.lambdas.stats().processes).toBe(2);
     expect(await service.run(TELL_PID)).toMatchObject({ outcome: { ok: true } });
     expect(service.lambdas.stats().processes).toBeLessThanOrEqual(2);
+  });
+});
+
+it.each([24, -24])(
+  'an invocation and its outbound calls last as long as they did if the clock is set by %d hours',
+  async (hours) => {
+    let setByMs = 0;
+    const service = await start({ nowMs: () => Date.now() + setByMs });
+    const gate = await openGate();
+    const call = service.invoke(service.lambda(WAIT_AT_GATE), gate.url);
+    await gate.waitForClients(1);
+    setByMs = hours * 3_600_000;
+    gate.release('done');
+    const { acceptedAtMs, startedAtMs = 0, finishedAtMs, outbound, logs } = await call;
+    const times = [acceptedAtMs, startedAtMs, ...outbound.map(({ startedAtMs: time }) => time), finishedAtMs];
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(finishedAtMs - acceptedAtMs).toBeLessThan(3_600_000);
+    expect(outbound).toHaveLength(1);
+    for (const { durationMs } of outbound) expect(durationMs).toBeLessThan(3_600_000);
+    expect(logs).toEqual([]);
+  },
+);
+
+describe('the files of a lambda', () => {
+  const versions = async ({ folder }: TestLambdaService, id: string) =>
+    (await readdir(join(folder, 'scratch', 'lambdas', id))).length;
+
+  it('are one copy after many edits, once no process uses the earlier ones', async () => {
+    const [service, gate] = [await start(), await openGate()];
+    const id = service.lambda(WAIT_AT_GATE);
+    const slow = service.invoke(id, gate.url);
+    await gate.waitForClients(1);
+    for (const result of ['1', '2', '3']) {
+      service.change(id, `exports.run = () => ${result}`);
+      expect(resultOf(await service.invoke(id))).toBe(result);
+    }
+    await expect.poll(() => versions(service, id)).toBe(2);
+    gate.release('done');
+    expect(resultOf(await slow)).toBe('done');
+    await expect.poll(() => versions(service, id)).toBe(1);
+    service.change(id, WAIT_AT_GATE);
+    const again = service.invoke(id, gate.url);
+    await gate.waitForClients(1);
+    gate.release('again');
+    expect(resultOf(await again)).toBe('again');
+  });
+
+  it('are not copied by a change of variables', async () => {
+    const service = await start();
+    const code = 'exports.run = () => process.env.LEVEL';
+    const id = service.lambda(code);
+    for (const LEVEL of ['1', '2', '3']) {
+      service.change(id, code, { env: { LEVEL } });
+      expect(resultOf(await service.invoke(id))).toBe(LEVEL);
+      expect(await versions(service, id)).toBe(1);
+    }
   });
 });

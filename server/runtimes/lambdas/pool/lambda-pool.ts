@@ -1,5 +1,4 @@
 import type { Invocation, LambdaCall, Outcome } from '../../../model/invocation.ts';
-import { monotonicMs } from '../../../system/clock.ts';
 import type { CodeFiles } from '../code/code-files.ts';
 import type { LambdaDefinition } from '../lambda-definition.ts';
 import { debuggingEnded, failed, type LambdaFailure, notStarted } from '../lambda-failure.ts';
@@ -298,7 +297,7 @@ export class LambdaPool {
   #run(worker: PoolWorker, running: ActiveInvocation): void {
     const { process } = worker;
     const { executionId, body, stopsFirst } = running.call;
-    const givenAtMs = this.#host.nowMs();
+    const givenAtMs = running.nowMs();
     const timeoutMs = this.#timeoutMs;
     const isAhead = worker.inFlight.length > 0;
     running.cold = process.calls === 0 && worker.order > running.order;
@@ -307,22 +306,14 @@ export class LambdaPool {
     const members = running.headMembers(this.#definition);
     process.call({ executionId, members, timeoutMs, ...stop }, body, {
       began: (atMs) => {
-        running.startedAtMs = this.#timeOf(atMs, givenAtMs);
+        running.startedAtMs = running.timeOf(atMs, givenAtMs);
       },
       line: (stream, text) => this.#endings.addLine(running, stream, text),
-      outbound: (update, bytes) => running.addOutbound(update, bytes, this.#timeOf(update.atMs, givenAtMs)),
+      outbound: (update, bytes) => running.addOutbound(update, bytes, running.timeOf(update.atMs, givenAtMs)),
       goesOn: () => running.hasOpenOutbound,
       noted: (text) => this.#endings.note(running, text),
       ended: (ending) => this.#ended(worker, running, ending, isAhead),
     });
-  }
-
-  /** When a process says that something happened, or now; not before the call was sent, whatever the lambda reports. */
-  #timeOf(monotonic: number | undefined, afterMs: number): number {
-    const nowMs = this.#host.nowMs();
-    if (monotonic === undefined) return nowMs;
-    const atMs = Math.round((nowMs - (monotonicMs() - monotonic)) * 10) / 10;
-    return Math.min(Math.max(atMs, afterMs), nowMs);
   }
 
   get #timeoutMs(): number {
@@ -343,7 +334,7 @@ export class LambdaPool {
     const { startedAtMs = running.acceptedAtMs } = running;
     const recorded =
       ending.kind === 'outcome'
-        ? this.#endings.finish(running, outcomeOf(ending), this.#timeOf(ending.head.atMs, startedAtMs))
+        ? this.#endings.finish(running, outcomeOf(ending), running.timeOf(ending.head.atMs, startedAtMs))
         : this.#endings.finish(running, outcomeOf(ending));
     // Ending an isolated process would end its other calls.
     if (recorded && this.#definition.isIsolated) void recorded.then(() => this.#release(worker));
@@ -378,7 +369,7 @@ export class LambdaPool {
     const sinceMs = this.#host.processes.slots.awaitedSinceMs;
     if (sinceMs === undefined) return false;
     const [next] = this.#waiting;
-    return next === undefined || sinceMs < next.acceptedAtMs;
+    return next === undefined || sinceMs < next.waitingSinceMs;
   }
 
   #lost(worker: PoolWorker, why: LambdaFailure): void {

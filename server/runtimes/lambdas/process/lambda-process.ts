@@ -3,6 +3,7 @@ import { ZodError } from 'zod';
 import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
 import type { LogLine } from '../../../model/invocation.ts';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
+import { afterRunning } from '../../../system/clock.ts';
 import type { ProcessReaper } from '../../../system/process-reaper.ts';
 import { killOrphans, killTree, signalGroup } from '../../../system/process-tree.ts';
 import type { ChildProcess } from '../../../system/programs.ts';
@@ -158,12 +159,12 @@ export class LambdaProcess {
     // A debugger may have stopped it on its first line.
     const timer = head.isDebugged
       ? undefined
-      : setTimeout(() => {
+      : afterRunning(LOAD_TIMEOUT_MS, () => {
           const seconds = LOAD_TIMEOUT_MS / 1_000;
           this.kill(
             new LambdaFailure('load', `the code did not finish loading within ${seconds} s; check its top-level code`),
           );
-        }, LOAD_TIMEOUT_MS);
+        });
     try {
       await new Promise<void>((resolve, reject) => {
         this.#loading = { resolve, reject };
@@ -173,7 +174,7 @@ export class LambdaProcess {
       this.kill();
       throw thrown;
     } finally {
-      clearTimeout(timer);
+      timer?.stop();
       this.#loading = undefined;
       this.#inFlight.endOutput(undefined);
     }

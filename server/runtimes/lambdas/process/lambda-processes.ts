@@ -8,7 +8,7 @@ import { ProcessReaper } from '../../../system/process-reaper.ts';
 import { ownMemoryMb } from '../../../system/processes.ts';
 import type { System } from '../../../system/this-system.ts';
 import type { CodeFiles } from '../code/code-files.ts';
-import type { LambdaCode } from '../code/lambda-code.ts';
+import type { LambdaCode, PreparedCode } from '../code/lambda-code.ts';
 import type { LambdaDefinition } from '../lambda-definition.ts';
 import { interrupted, LambdaFailure } from '../lambda-failure.ts';
 import { ChildProcessChannel } from './child-process-channel.ts';
@@ -46,7 +46,7 @@ export interface ProcessSettings {
     rules?(): readonly OutboundRule[];
   };
   limits: { resultBytes: number; logLines: number; spares: number; processes: number };
-  nowMs(): number;
+  steadyMs(): number;
   /** Ends the process of a lambda that has been without work for longest; false when all are at work. */
   endIdle(): boolean;
   logOnce(lambdaId: Uuid, text: string): void;
@@ -83,11 +83,11 @@ export class LambdaProcesses {
     this.#hostEnv = hostEnvironment(settings.hostEnv ?? process.env);
     this.#nodes = new NodeVersions(this.#hostEnv.PATH ?? '');
     this.#node = nodeProgram(this.#hostEnv.PATH ?? '');
-    const { limits, nowMs, endIdle } = settings;
-    this.slots = new ProcessSlots({ max: limits.processes, nowMs, endIdle: () => this.#spares.end() || endIdle() });
+    const { limits, steadyMs, endIdle } = settings;
+    this.slots = new ProcessSlots({ max: limits.processes, endIdle: () => this.#spares.end() || endIdle() });
     this.#spares = new SpareProcesses({
       least: limits.spares,
-      nowMs,
+      steadyMs,
       start: () =>
         this.#node !== undefined && this.slots.tryTake() ? this.#fork(SPARE, this.#hostEnv, this.#node) : undefined,
     });
@@ -129,14 +129,25 @@ export class LambdaProcesses {
   async #open(
     ...[definition, adopt, isWanted]: Parameters<LambdaProcesses['open']>
   ): ReturnType<LambdaProcesses['open']> {
+    const { release, ...code } = await this.#settings.code.prepare(definition);
+    let useEnded: Promise<unknown> = Promise.resolve();
+    const adoptUser = (process: LambdaProcess) => {
+      useEnded = process.exited;
+      adopt(process);
+    };
+    try {
+      return await this.#load(code, definition, adoptUser, isWanted);
+    } finally {
+      void useEnded.then(release);
+    }
+  }
+
+  async #load(
+    prepared: Omit<PreparedCode, 'release'>,
+    ...[definition, adopt, isWanted]: Parameters<LambdaProcesses['open']>
+  ): ReturnType<LambdaProcesses['open']> {
     const note = (text: string | undefined) => text && this.#settings.logOnce(definition.id, text);
-    const {
-      note: noteOfCode,
-      revision,
-      watched,
-      temporaryFolder,
-      ...code
-    } = await this.#settings.code.prepare(definition);
+    const { note: noteOfCode, revision, watched, temporaryFolder, ...code } = prepared;
     note(noteOfCode);
     const executor = await this.#nodes.executor(definition.runtime);
     note(executor.note);

@@ -6,7 +6,6 @@ interface Waiter {
 
 export interface SlotsOptions {
   max: number;
-  nowMs(): number;
   /** Ends an idle process; false if all are busy. Its slot is free once it has ended. */
   endIdle(): boolean;
 }
@@ -41,7 +40,7 @@ export class ProcessSlots {
   take(isWanted: () => boolean): Promise<boolean> {
     if (this.tryTake()) return Promise.resolve(true);
     return new Promise((settle) => {
-      this.#waiting.push({ sinceMs: this.#options.nowMs(), isWanted, settle });
+      this.#waiting.push({ sinceMs: performance.now(), isWanted, settle });
       this.releaseOne();
     });
   }

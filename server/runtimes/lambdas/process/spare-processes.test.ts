@@ -86,7 +86,7 @@ describe('generic processes that are ready', () => {
 
   it('are as many as there are lambdas that are new or changed, and soon no more', async () => {
     let nowMs = Date.now();
-    service = await TestLambdaService.start({ nowMs: () => nowMs });
+    service = await TestLambdaService.start({ steadyMs: () => nowMs });
     const ids = [1, 2, 3].map(() => service?.lambda(TELL_PID) ?? '');
     await expect.poll(() => spares()).toBe(3);
     for (const id of ids) resultOf(await service.invoke(id));
@@ -110,7 +110,7 @@ describe('generic processes that are ready', () => {
       startedProcesses.push(started);
       return started;
     };
-    const processes = new SpareProcesses({ least: 1, nowMs: Date.now, start });
+    const processes = new SpareProcesses({ least: 1, steadyMs: Date.now, start });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       for (const id of ['one', 'other']) processes.expect(id);

@@ -13,7 +13,7 @@ const SPARE_BYTES = 40 * 1024 * 1024;
 
 /** Generic processes started ahead, so that a cold call needs no fork: one for each lambda that is likely to need one soon. */
 export class SpareProcesses {
-  readonly #options: { least: number; nowMs(): number; start(): LambdaProcess | undefined };
+  readonly #options: { least: number; steadyMs(): number; start(): LambdaProcess | undefined };
   readonly #spares = new Set<LambdaProcess>();
   /** When which lambda was changed, or was called and needed a process, whichever came last. */
   readonly #requests = new Map<string, { atMs: number; wasCalled: boolean }>();
@@ -24,7 +24,7 @@ export class SpareProcesses {
   #isStopped = false;
 
   /** `least`: number to keep, 0 for none; `start` returns nothing if there is no free slot. */
-  constructor(options: { least: number; nowMs(): number; start(): LambdaProcess | undefined }) {
+  constructor(options: { least: number; steadyMs(): number; start(): LambdaProcess | undefined }) {
     this.#options = options;
   }
 
@@ -79,7 +79,7 @@ export class SpareProcesses {
   }
 
   #noteRequest(lambdaId: string, wasCalled: boolean): void {
-    this.#requests.set(lambdaId, { atMs: this.#options.nowMs(), wasCalled });
+    this.#requests.set(lambdaId, { atMs: this.#options.steadyMs(), wasCalled });
     this.#refillLater(REFILL_AFTER_MS);
   }
 
@@ -92,7 +92,7 @@ export class SpareProcesses {
   }
 
   #expectedSpares(): number {
-    const sinceMs = this.#options.nowMs() - EXPECTED_MS;
+    const sinceMs = this.#options.steadyMs() - EXPECTED_MS;
     let [called, changed] = [0, 0];
     for (const [lambdaId, { atMs, wasCalled }] of this.#requests) {
       if (atMs < sinceMs) this.#requests.delete(lambdaId);
