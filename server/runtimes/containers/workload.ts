@@ -44,7 +44,8 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
     user: properties.user,
     labels: properties.labels,
     cpus: properties.cpus,
-    memoryBytes: Math.round(properties.memory * MEGABYTE),
+    // More than any machine has, and than engines can read.
+    memoryBytes: Math.min(Math.round(properties.memory * MEGABYTE), Number.MAX_SAFE_INTEGER),
     ports: portsOf(properties, probes),
     mounts: properties.volumes.map((mount) => mountOf(view, mount)),
     health: healthCommand(properties),
