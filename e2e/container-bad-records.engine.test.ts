@@ -294,9 +294,9 @@ describe('generated records', () => {
       for (const [index, sample] of samples.entries()) {
         const sampleName = sample.name === 'odd' ? make.fresh('odd') : sample.name;
         const provider = type === 'apis' || type === 'apiendpoints' ? {} : { provider: { id: tenant.docker } };
-        const sent = { name: sampleName, properties: { ...provider, ...sample.properties } };
-        const { status, body } = await root.post(`${parents[index % parents.length]}/${type}`, sent);
-        expect([201, 400, 404, 409], JSON.stringify([type, sent, body])).toContain(status);
+        const sentBody = { name: sampleName, properties: { ...provider, ...sample.properties } };
+        const { status, body } = await root.post(`${parents[index % parents.length]}/${type}`, sentBody);
+        expect([201, 400, 404, 409], JSON.stringify([type, sentBody, body])).toContain(status);
         if (status === 201) accepted.push(body.id);
         await expectNeighbor();
       }

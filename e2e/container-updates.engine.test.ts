@@ -119,8 +119,8 @@ it('a scale to fewer instances ends the ones that leave after their open request
     return new Set(pages.map((page) => page.trim()));
   };
   await expect.poll(async () => (await hosts()).size, POLL).toBe(3);
-  const held = await Promise.all([...Array(6)].map(() => fetch(`${url}/cgi-bin/held`)));
-  expect(held.map(({ status }) => status)).toEqual(Array(6).fill(200));
+  const heldResponses = await Promise.all([...Array(6)].map(() => fetch(`${url}/cgi-bin/held`)));
+  expect(heldResponses.map(({ status }) => status)).toEqual(Array(6).fill(200));
   await platform.root.post(`/root/containers/${id}/scale?numInstances=1`);
   await expect.poll(async () => (await hosts()).size, POLL).toBe(1);
   const running = () => docker.listContainers({ filters: { label: [`terrarium.record=${id}`] } });
@@ -130,7 +130,7 @@ it('a scale to fewer instances ends the ones that leave after their open request
     const command = await docker.getContainer(Id).exec({ Cmd: ['touch', '/tmp/end'] });
     await command.start({});
   }
-  const bodies = await Promise.all(held.map((response) => response.text()));
+  const bodies = await Promise.all(heldResponses.map((response) => response.text()));
   expect(bodies).toEqual(Array(6).fill('begun\nended\n'));
   await expect.poll(async () => (await running()).length, POLL).toBe(1);
 });
