@@ -9,6 +9,7 @@ const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
 /** Several times as many as an engine handles at the same time. */
 const CONTAINER_COUNT = 20;
+const CRASHING_COUNT = 30;
 /** Ends immediately when it is stopped. */
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 const SERVE = 'echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
@@ -112,6 +113,54 @@ describe('a container that cannot run as it is defined', () => {
     }
   });
 
+  it('a crash loop keeps its reason while it runs between two ends', async () => {
+    const container = await make.container(tenant, idle({ cmd: 'sleep 1; exit 3' }));
+    const reasonWhileRunning = async () => {
+      const { tasks_running: running, status_detail: detail } = (await read(container)).properties;
+      return running === 1 ? detail?.reason : undefined;
+    };
+    await expect.poll(reasonWhileRunning, POLL).toMatch(/ended with exit code 3, after \d+ restarts?/);
+  });
+
+  it('a process that is killed for the memory of its instance is reported, also if the instance runs on', async () => {
+    const container = await make.container(tenant, idle({ memory: 16, cmd: `(tail /dev/zero); ${IDLE}` }));
+    await expect.poll(() => reasonOf(container), POLL).toMatch(/^a process of instance \w{12} was killed because/);
+    expect(await statusOf(container)).toBe('RUNNING');
+  });
+
+  const often = { interval_seconds: 1, timeout_seconds: 1, grace_period_seconds: 0, max_consecutive_failures: 1 };
+  it('of two commands, one that is to run often is not kept waiting by one that is to run rarely', async () => {
+    const rare = { ...often, protocol: 'COMMAND', command: 'true', interval_seconds: 600 };
+    const health_checks = [rare, { ...often, protocol: 'COMMAND', command: 'echo full; exit 4' }];
+    const container = await make.container(tenant, idle({ health_checks }));
+    await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');
+    expect(await reasonOf(container)).toContain('exit code 4, full');
+  });
+
+  it('a check that never ends fails', async () => {
+    const never = 'mkdir -p /www/cgi-bin; printf "#!/bin/sh\nsleep 3600\n" > /www/cgi-bin/never';
+    const cmd = `${never}; /bin/busybox chmod +x /www/cgi-bin/never; exec httpd -f -p 8080 -h /www`;
+    const checks: [object, RegExp][] = [
+      [{ protocol: 'COMMAND', command: 'sleep 3600' }, /has failed its COMMAND check since .*: .*exceeded timeout/],
+      [{ protocol: 'HTTP', path: '/cgi-bin/never' }, /has failed its HTTP check of .*: no response within 1 s/],
+    ];
+    for (const [check, reason] of checks) {
+      const health_checks = [{ ...often, ...check }];
+      const container = await make.container(tenant, idle({ cmd, port_mappings: [web], health_checks }));
+      await expect.poll(() => reasonOf(container), POLL).toMatch(reason);
+      await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');
+    }
+  });
+
+  it('of a large log, the newest lines are read', { timeout: LIMIT_MS }, async () => {
+    const write = `i=0; while [ $i -lt 40 ]; do printf "%01000000d\n" $i; i=$((i + 1)); done; echo last`;
+    const container = await make.container(tenant, idle({ cmd: `${write}; ${IDLE}` }));
+    const newest = async () => (await root.get(`/../inspect/logs/${container.id}`)).body.lines?.at(-1)?.text;
+    await expect.poll(newest, POLL).toBe('last');
+    const { body } = await root.get(`/../inspect/logs/${container.id}`);
+    expect(JSON.stringify(body).length).toBeLessThan(10_000_000);
+  });
+
   it('a command that does not exist, a mount that is refused', async () => {
     const container = await make.container(tenant, idle({ cmd: undefined, args: ['/no/such/program'] }));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
@@ -165,6 +214,28 @@ describe('what happens around it', () => {
     await foreign.remove({ force: true });
   });
 
+  it('an instance that another program disconnected from its network is reported when a request has failed', async () => {
+    const container = await make.container(tenant, idle({ cmd: SERVE, port_mappings: [web] }));
+    await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
+    const api = await make.api(tenant);
+    const implementation = { implementation_type: 'container', implementation_id: container.id };
+    const endpoint = await root.create(`/root/apis/${api.id}/apiendpoints`, {
+      name: 'app',
+      properties: { resource: '/app', container_port_name: 'web', ...implementation },
+    });
+    const page = async () => (await fetch(endpoint.properties.public_url)).status;
+    await expect.poll(page, POLL).toBe(200);
+    const [{ Id = '', NetworkSettings: network } = {}] = await engineOf(container);
+    const [name = ''] = Object.keys(network?.Networks ?? {});
+    await docker.getNetwork(name).disconnect({ Container: Id, Force: true });
+    await expect
+      .poll(async () => [await page(), await reasonOf(container)], POLL)
+      .toEqual([
+        503,
+        `instance ${Id.slice(0, 12)} cannot be reached: it was disconnected from its network. Restart the container.`,
+      ]);
+  });
+
   it('many concurrent actions end in the state of the last one', async () => {
     const container = await make.container(tenant, idle({ env: { N: 'first' } }));
     const scale = (count: number) => () => root.post(`/root/containers/${container.id}/scale?numInstances=${count}`);
@@ -187,6 +258,20 @@ describe('what happens around it', () => {
     await expect
       .poll(async () => [await statusOf(container), await readInstanceVersions()], POLL)
       .toEqual(['RUNNING', ['N=last', 'N=last']]);
+  });
+
+  it(`${CRASHING_COUNT} containers that end at once do not disturb another one`, {
+    timeout: 3 * LIMIT_MS,
+  }, async () => {
+    const neighbor = await make.container(tenant, idle());
+    await expect.poll(() => statusOf(neighbor), POLL).toBe('RUNNING');
+    const [{ id: instanceId }] = (await read(neighbor)).properties.instances;
+    const crashing = await Promise.all(
+      Array.from({ length: CRASHING_COUNT }, () => make.container(tenant, idle({ cmd: 'exit 3', memory: 6 }))),
+    );
+    for (const container of crashing)
+      await expect.poll(() => reasonOf(container), { timeout: LIMIT_MS, interval: 200 }).toContain('exit code 3');
+    expect((await read(neighbor)).properties).toMatchObject({ status: 'RUNNING', instances: [{ id: instanceId }] });
   });
 
   it(`${CONTAINER_COUNT} containers created at once all run, and are removed`, { timeout: 2 * LIMIT_MS }, async () => {

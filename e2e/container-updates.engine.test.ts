@@ -6,6 +6,17 @@ import { type Body, createTenant, type Tenant } from '../server/testing/tenant.t
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
+/** Ends at once when it is stopped, whatever requests it has. Responses of `/cgi-bin/held` end when there is a file `/tmp/end`. */
+const SERVE_HELD = `mkdir -p /www/cgi-bin
+cat > /www/cgi-bin/held <<'END'
+#!/bin/sh
+printf 'Content-Type: text/plain\\r\\n\\r\\nbegun\\n'
+until test -e /tmp/end; do sleep 0.05; done
+echo ended
+END
+/bin/busybox chmod +x /www/cgi-bin/held
+/bin/busybox hostname > /www/index.html
+trap "exit 0" TERM; httpd -f -p $PORT -h /www & wait`;
 const SERVE = 'mkdir -p /www && echo "$VERSION" > /www/index.html && exec httpd -f -p $PORT -h /www';
 
 let platform: Platform;
@@ -13,8 +24,10 @@ let make: ResourceFactory;
 let tenant: Tenant;
 let image: string;
 
+let docker: Awaited<ReturnType<typeof requireEngine>>;
+
 beforeAll(async () => {
-  await requireEngine();
+  docker = await requireEngine();
   image = await testImage();
   platform = await startPlatform({ containers: { engine: 'auto' } });
   make = resourceFactoryFor(platform.root);
@@ -27,11 +40,12 @@ afterAll(async () => {
 }, LIMIT_MS);
 
 /** A container that serves its version, and its URL. */
-async function served(): Promise<{ id: string; url: string }> {
+async function served(changes: object = {}): Promise<{ id: string; url: string }> {
   const container = await make.container(tenant, {
     image,
     cmd: SERVE,
     memory: 32,
+    ...changes,
     env: { VERSION: 'before', PORT: '8080' },
     port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
   });
@@ -94,4 +108,29 @@ describe('a definition that cannot replace the one in use gets no request (D-052
     await expect.poll(() => detailOf(id), POLL).toMatchObject({ reason });
     expect(await end()).toEqual([]);
   });
+});
+
+it('a scale to fewer instances ends the ones that leave after their open requests, and sends them no new ones', {
+  timeout: LIMIT_MS,
+}, async () => {
+  const { id, url } = await served({ cmd: SERVE_HELD, num_instances: 3 });
+  const hosts = async () => {
+    const pages = await Promise.all([...Array(6)].map(() => fetch(url).then((response) => response.text())));
+    return new Set(pages.map((page) => page.trim()));
+  };
+  await expect.poll(async () => (await hosts()).size, POLL).toBe(3);
+  const heldResponses = await Promise.all([...Array(6)].map(() => fetch(`${url}/cgi-bin/held`)));
+  expect(heldResponses.map(({ status }) => status)).toEqual(Array(6).fill(200));
+  await platform.root.post(`/root/containers/${id}/scale?numInstances=1`);
+  await expect.poll(async () => (await hosts()).size, POLL).toBe(1);
+  const running = () => docker.listContainers({ filters: { label: [`terrarium.record=${id}`] } });
+  const instances = await running();
+  expect(instances).toHaveLength(3);
+  for (const { Id } of instances) {
+    const command = await docker.getContainer(Id).exec({ Cmd: ['touch', '/tmp/end'] });
+    await command.start({});
+  }
+  const bodies = await Promise.all(heldResponses.map((response) => response.text()));
+  expect(bodies).toEqual(Array(6).fill('begun\nended\n'));
+  await expect.poll(async () => (await running()).length, POLL).toBe(1);
 });

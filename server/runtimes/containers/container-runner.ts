@@ -40,6 +40,8 @@ const WATCH_INTERVAL_MS = 50;
 /** Time that a new instance without health checks must run with open ports before the old ones are removed. */
 const STEADY_MS = 1_000;
 const LOG_LINES = 5;
+/** An instance that has run so long is over its last end: engines reset the delay between restarts by then. */
+const RECOVERED_MS = 10_000;
 
 interface RunnerOptions {
   attached: EngineConnection;
@@ -59,10 +61,15 @@ export class ContainerRunner {
   #instances: readonly Instance[] = [];
   readonly #readiness: Readiness;
   readonly #leaving = new Set<string>();
+  /** The last complaint about each instance that was down, for the time in which it runs until its next end. */
+  readonly #lastComplaints = new Map<string, string>();
+  /** Instances in which a process other than the first one was killed for its memory. */
+  readonly #outOfMemory = new Set<string>();
   /** In a rolling update: the new instances that are known to run. The others get no requests as long as old ones serve. */
   #ready: Set<string> | undefined;
   readonly #events: ContainerEvent[] = [];
   #checkTimer: NodeJS.Timeout | undefined;
+  #recoveryTimer: NodeJS.Timeout | undefined;
   #failure: string | undefined;
   /** The image id that instances must have after the tag moved. */
   #imageId: string | undefined;
@@ -158,6 +165,8 @@ export class ContainerRunner {
         this.#checkTimer ??= setTimeout(() => this.refresh(), CHECK_NOTED_MS).unref();
       return;
     }
+    if (action === 'oom') this.#outOfMemory.add(instanceId);
+    else if (action.startsWith('die')) this.#outOfMemory.delete(instanceId);
     this.#events.push({ timestamp: new Date(atMs).toISOString(), type: action, instance: instanceId.slice(0, 12) });
     if (this.#events.length > MAX_EVENTS) this.#events.shift();
     // Where there is one more that is not started yet, there is nothing new to see.
@@ -195,8 +204,9 @@ export class ContainerRunner {
     return this.#failure ?? complaintOf(this.#instances, this.#facts()) ?? 'its instances are starting';
   }
 
-  /** Returns the reason why an instance that takes requests may not answer them; undefined if nothing is wrong. */
+  /** Returns the reason why an instance that takes requests may not answer them; undefined if nothing is wrong. Looks again, because engines do not report everything. */
   complaint(): string | undefined {
+    this.refresh();
     return complaintOf(this.#instances, this.#facts());
   }
 
@@ -249,6 +259,7 @@ export class ContainerRunner {
     this.#isRemoved = true;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#checkTimer);
+    clearTimeout(this.#recoveryTimer);
     this.#working?.abort();
     this.#readiness.stop();
     return this.#worked;
@@ -370,7 +381,15 @@ export class ContainerRunner {
   #see(instances: readonly Instance[]): void {
     if (this.#isRemoved) return;
     this.#instances = instances;
-    for (const id of this.#leaving) if (!instances.some((instance) => instance.id === id)) this.#leaving.delete(id);
+    for (const ids of [this.#leaving, this.#lastComplaints, this.#outOfMemory])
+      for (const id of ids.keys()) if (!instances.some((instance) => instance.id === id)) ids.delete(id);
+    for (const instance of instances) {
+      const complaint = instance.state === 'running' ? undefined : complaintOf([instance], this.#facts());
+      if (complaint !== undefined) this.#lastComplaints.set(instance.id, complaint);
+    }
+    clearTimeout(this.#recoveryTimer);
+    if (instances.some((instance) => this.#recentComplaintOf(instance) !== undefined))
+      this.#recoveryTimer = setTimeout(() => this.#options.onChange(), RECOVERED_MS).unref();
     this.#readiness.attend(instances, (instance) => (this.#isOfNow(instance) ? this.#plan.probes : []));
     this.#settle();
     this.#options.onChange();
@@ -474,11 +493,19 @@ export class ContainerRunner {
       instances: this.#instances,
       healthOf: (id) => this.#readiness.healthOf(id),
       portComplaintOf: (id) => this.#readiness.portComplaintOf(id),
+      recentComplaintOf: (instance) => this.#recentComplaintOf(instance),
       hasHealthChecks: probes.length > 0 || workload.health !== undefined,
       hasRun: this.#hasRun,
       trouble: this.#trouble(),
       events: this.#events,
     };
+  }
+
+  #recentComplaintOf({ id, restarts, startedAtMs = 0 }: Instance): string | undefined {
+    if (this.#outOfMemory.has(id))
+      return `a process of instance ${id.slice(0, 12)} was killed because the instance exceeded its memory limit. Increase the limit.`;
+    const isRecent = restarts > 0 && this.#options.nowMs() - startedAtMs < RECOVERED_MS;
+    return isRecent ? this.#lastComplaints.get(id) : undefined;
   }
 
   #trouble(): Trouble | undefined {

@@ -111,6 +111,7 @@ export class ContainerService {
       instances: runner?.instances ?? [],
       healthOf: () => undefined,
       portComplaintOf: () => undefined,
+      recentComplaintOf: () => undefined,
       hasHealthChecks: false,
       hasRun: false,
       trouble: refusal === undefined ? lostTo(state) : { kind: 'failed', reason: refusal },

@@ -86,24 +86,25 @@ export interface Instance {
   revision: string;
   image: string;
   /** The engine's id of the image from which it was created; undefined if the engine does not report it. */
-  imageId: string | undefined;
+  imageId?: string | undefined;
   /** Paused from outside it is there, and serves nothing. */
   state: 'starting' | 'running' | 'paused' | 'restarting' | 'exited' | 'failed';
   /** The state of the health command; `none` without one. */
   health: 'none' | 'starting' | 'healthy' | 'unhealthy';
   /** The last run of the health command, if it failed. */
-  failedCheck: FailedCheck | undefined;
+  failedCheck?: FailedCheck | undefined;
   /** The longest time that the health command takes to tell whether a new instance is well. */
   healthLimitMs: number;
   /** The limit that the engine has set; undefined if there is none or it does not report it. */
-  cpus: number | undefined;
+  cpus?: number | undefined;
   /** Number of times that the engine has started it again after it ended by itself. */
   restarts: number;
   startedAtMs: number | undefined;
   exitCode: number | undefined;
   wasKilledForMemory: boolean;
   error: string | undefined;
-  ipAddress: string | undefined;
+  /** Undefined if it can be reached at its published ports only. */
+  ipAddress?: string | undefined;
   addresses: readonly { containerPort: number; host: string; port: number }[];
 }
 

@@ -19,6 +19,8 @@ export interface ContainerFacts {
   healthOf(instanceId: string): Health | undefined;
   /** A sentence, after the name of an instance, about ports on which it does not listen. */
   portComplaintOf(instanceId: string): string | undefined;
+  /** A sentence about a running instance that ended shortly before, or lost a process. */
+  recentComplaintOf(instance: Instance): string | undefined;
   hasHealthChecks: boolean;
   hasRun: boolean;
   trouble: Trouble | undefined;
@@ -119,7 +121,7 @@ function capOf({ properties }: StoredResource, instances: readonly Instance[]): 
 /** The first reason why one of the instances does not serve as it should. */
 export function complaintOf(
   instances: readonly Instance[],
-  { healthOf, portComplaintOf }: Pick<ContainerFacts, 'healthOf' | 'portComplaintOf'>,
+  { healthOf, portComplaintOf, recentComplaintOf }: ContainerFacts,
 ): string | undefined {
   for (const instance of instances) {
     const { id, state, exitCode, wasKilledForMemory, error } = instance;
@@ -134,6 +136,9 @@ export function complaintOf(
     if (state === 'paused') return `${instanceLabel} is paused. Unpause it in the engine.`;
     if (state === 'restarting')
       return `${instanceLabel} ended by itself and is restarted. The command of a container must keep running.`;
+    if (state === 'running' && error) return `${instanceLabel} cannot be reached: ${error}. Restart the container.`;
+    const recent = state === 'running' ? recentComplaintOf(instance) : undefined;
+    if (recent !== undefined) return recent;
     const ports = state === 'running' ? portComplaintOf(id) : undefined;
     if (ports !== undefined) return `${instanceLabel} ${ports}`;
     const failed = state === 'running' ? failedCheckOf(instance, healthOf) : undefined;

@@ -44,7 +44,8 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
     user: properties.user,
     labels: properties.labels,
     cpus: properties.cpus,
-    memoryBytes: Math.round(properties.memory * MEGABYTE),
+    // More than any machine has, and than engines can read.
+    memoryBytes: Math.min(Math.round(properties.memory * MEGABYTE), Number.MAX_SAFE_INTEGER),
     ports: portsOf(properties, probes),
     mounts: properties.volumes.map((mount) => mountOf(view, mount)),
     health: healthCommand(properties),
@@ -113,14 +114,20 @@ function probesOf({ health_checks: checks, port_mappings: mappings }: Definition
   });
 }
 
-/** An engine runs one command for the health of an instance: several are one after the other. */
+/** An engine runs one command for the health of an instance: several run one after the other, as often as the most frequent one (D-045). */
 function healthCommand({ health_checks: checks }: Definition): HealthCommand | undefined {
   const commands = checks.filter(({ protocol, command }) => protocol === 'COMMAND' && command);
-  const [first] = commands;
-  if (!first) return undefined;
+  if (commands.length === 0) return undefined;
+  const times = commands.map(timesOf);
   return {
     command: commands.map(({ command }) => (commands.length === 1 ? command : `(${command})`)).join(' && '),
-    ...timesOf(first),
+    graceMs: Math.max(...times.map(({ graceMs }) => graceMs)),
+    intervalMs: Math.min(...times.map(({ intervalMs }) => intervalMs)),
+    timeoutMs: Math.min(
+      times.reduce((sum, { timeoutMs }) => sum + timeoutMs, 0),
+      MAX_TIMER_MS,
+    ),
+    failures: Math.min(...times.map(({ failures }) => failures)),
   };
 }
 

@@ -11,6 +11,7 @@ export function readInstance(
 ): Instance {
   const { State: state, Config: config, NetworkSettings: network } = found;
   const startedAtMs = Date.parse(state.StartedAt);
+  const isDisconnected = network.Networks && Object.keys(network.Networks).length === 0;
   return {
     id: found.Id,
     ...identityIn(config.Labels),
@@ -26,7 +27,7 @@ export function readInstance(
     // Waiting for its restart it counts as running.
     exitCode: (state.Running && !state.Restarting) || state.Status === 'created' ? undefined : state.ExitCode,
     wasKilledForMemory: state.OOMKilled,
-    error: state.Error === '' ? undefined : state.Error,
+    error: state.Running && isDisconnected ? 'it was disconnected from its network' : state.Error || undefined,
     ipAddress: isOwnKernel
       ? Object.values(network.Networks ?? {})
           .map((endpointSettings) => endpointSettings.IPAddress)

@@ -33,8 +33,7 @@ import {
   swarmTask,
 } from './swarm-state.ts';
 
-const WATCH_INTERVAL_MS = 200;
-const POLL_INTERVAL_MS = 500;
+const POLL_INTERVAL_MS = 300;
 /** For the tasks of a service to run, images to pull included. */
 const SETTLE_LIMIT_MS = 10 * 60_000;
 const END_LIMIT_MS = 15_000;
@@ -51,8 +50,7 @@ export class SwarmEngine extends DockerEngine {
   }
 
   override async list(recordId?: Uuid): Promise<Instance[]> {
-    const services = await this.#services(recordId);
-    return this.#instancesOf(services, await this.#tasksOf(services));
+    return this.#instancesOf(await this.#services(recordId));
   }
 
   override async apply(workload: Workload, options: ApplyOptions): Promise<void> {
@@ -77,8 +75,8 @@ export class SwarmEngine extends DockerEngine {
       }
     }
     options.signal.throwIfAborted();
-    const replaced = this.#instancesOf(old, await this.#tasksOf(old));
-    await Promise.all((await replaced).map((instance) => options.beforeRemoval(instance)));
+    const replaced = await this.#instancesOf(old);
+    await Promise.all(replaced.map((instance) => options.beforeRemoval(instance)));
     await this.#removeServices(old);
   }
 
@@ -94,7 +92,7 @@ export class SwarmEngine extends DockerEngine {
   /** Scales a service. The swarm chooses the tasks that end, so only a scale to 0 can drain them. */
   async #scale(service: SwarmService, { instances }: Workload, options: ApplyOptions): Promise<void> {
     if (instances === 0) {
-      const ending = await this.#instancesOf([service], await this.#tasksOf([service]));
+      const ending = await this.#instancesOf([service]);
       await Promise.all(ending.map((instance) => options.beforeRemoval(instance)));
     }
     const { ID, Spec, Version } = service;
@@ -104,31 +102,36 @@ export class SwarmEngine extends DockerEngine {
 
   override async remove(recordId: Uuid): Promise<void> {
     await this.#removeServices(await this.#services(recordId));
-    await this.#untilGone(recordId);
-    const filters = ownedBy(this.world.worldId, recordId);
-    const configs = await this.connection.ask((docker) => docker.listConfigs({ filters }));
-    for (const { ID } of configs) {
-      await this.connection.ask((docker) => docker.getConfig(ID).remove()).catch(() => undefined); // still in use: the next time
+    // The swarm ends tasks after it has forgotten the service; until then their network is in use.
+    const ofTasks = { label: [...swarmContainersOf(this.world.worldId).label, `${LABEL.record}=${recordId}`] };
+    for (const untilMs = Date.now() + END_LIMIT_MS; Date.now() < untilMs; await pause(POLL_INTERVAL_MS)) {
+      const remaining = await this.connection.ask((docker) => docker.listContainers({ all: true, filters: ofTasks }));
+      if (remaining.length === 0) break;
     }
+    const filters = ownedBy(this.world.worldId, recordId);
+    for (const { ID } of await this.connection.ask((docker) => docker.listConfigs({ filters })))
+      await this.connection.ask((docker) => docker.getConfig(ID).remove()).catch(() => undefined); // still in use: the next time
   }
 
   override async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
     const { sinceMs, tail, stderr, instanceId } = options;
-    const found: LogLine[][] = [];
+    const query = {
+      ...{ follow: false as const, stdout: true, stderr, timestamps: true, since: Math.floor(sinceMs / 1000) },
+      ...(tail !== undefined && { tail }),
+    };
     const sources = instanceId === undefined ? await this.#services(recordId) : [{ ID: instanceId }];
-    for (const { ID } of sources) {
-      const since = sinceMs > 0 ? { since: Math.floor(sinceMs / 1000) } : {};
-      const newest = tail === undefined ? {} : { tail };
+    const logs = sources.map(async ({ ID }) => {
       const output = await this.connection.ask((docker) =>
-        (instanceId === undefined ? docker.getService(ID) : taskWithLogs(docker, ID)).logs({
-          ...{ follow: false, stdout: true, stderr, timestamps: true, ...since, ...newest },
-        }),
+        // As: the type of a task lacks its log.
+        (instanceId === undefined ? docker.getService(ID) : (docker.getTask(ID) as object as Docker.Service)).logs(
+          query,
+        ),
       );
       // As: a stream of the daemon's is one of bytes.
-      found.push(await linesIn(Buffer.isBuffer(output) ? [output] : (output as AsyncIterable<Buffer>)));
-    }
-    const lines = found.flat().filter(({ atMs }) => atMs >= sinceMs);
-    return lines.sort((a, b) => a.atMs - b.atMs);
+      return linesIn(Buffer.isBuffer(output) ? [output] : (output as AsyncIterable<Buffer>));
+    });
+    const lines = (await Promise.all(logs)).flat().sort((a, b) => a.atMs - b.atMs);
+    return lines.filter(({ atMs }) => atMs >= sinceMs);
   }
 
   override async follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
@@ -145,22 +148,21 @@ export class SwarmEngine extends DockerEngine {
   /** Also polls the tasks, because a daemon reports events of its own containers only. */
   override async watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
     const stop = await watchInstances(this.connection, swarmContainersOf(this.world.worldId), onEvent);
-    const states = new Map<string, string>();
+    let statesBefore = new Set<string>();
     let isStopped = false;
     const poll = async () => {
       while (!isStopped) {
         const services = await this.#services();
-        const tasks = await this.#tasksOf(services);
-        for (const { ID: id, ServiceID, Status, DesiredState } of tasks) {
-          const state = `${Status.State} ${DesiredState}`;
-          if (states.get(id) === state || isStopped) continue;
-          states.set(id, state);
+        const states = new Set<string>();
+        for (const { ID: instanceId, ServiceID, Status, DesiredState } of await this.#tasksOf(services)) {
+          const state = `${instanceId} ${Status.State} ${DesiredState}`;
+          states.add(state);
           const recordId = services.find(({ ID }) => ID === ServiceID)?.Spec.Labels[LABEL.record];
+          if (statesBefore.has(state) || isStopped || recordId === undefined) continue;
           const action = Status.Err ? `${Status.State} (${Status.Err})` : Status.State;
-          const atMs = Date.parse(Status.Timestamp);
-          if (recordId !== undefined) onEvent({ kind: 'instance', recordId, instanceId: id, action, atMs });
+          onEvent({ kind: 'instance', recordId, instanceId, action, atMs: Date.parse(Status.Timestamp) });
         }
-        for (const id of states.keys()) if (!tasks.some(({ ID }) => ID === id)) states.delete(id);
+        statesBefore = states;
         await pause(POLL_INTERVAL_MS, undefined, { ref: false });
       }
     };
@@ -173,25 +175,14 @@ export class SwarmEngine extends DockerEngine {
     };
   }
 
-  /** The swarm ends tasks after it has forgotten the service; until then their network is in use. */
-  async #untilGone(recordId: Uuid): Promise<void> {
-    const { label } = swarmContainersOf(this.world.worldId);
-    const filters = { label: [...label, `${LABEL.record}=${recordId}`] };
-    for (const untilMs = Date.now() + END_LIMIT_MS; Date.now() < untilMs; await pause(WATCH_INTERVAL_MS)) {
-      const remainingContainers = await this.connection.ask((docker) => docker.listContainers({ all: true, filters }));
-      if (remainingContainers.length === 0) return;
-    }
-  }
-
   async #services(recordId?: Uuid): Promise<SwarmService[]> {
     const filters = ownedBy(this.world.worldId, recordId);
     return z.array(swarmService).parse(await this.connection.ask((docker) => docker.listServices({ filters })));
   }
 
   async #removeServices(services: readonly SwarmService[]): Promise<void> {
-    for (const { ID } of services) {
+    for (const { ID } of services)
       await this.connection.askTolerantly((docker) => docker.getService(ID).remove(), 'missing');
-    }
   }
 
   async #tasksOf(services: readonly SwarmService[]): Promise<SwarmTask[]> {
@@ -214,72 +205,59 @@ export class SwarmEngine extends DockerEngine {
     );
   }
 
-  async #instancesOf(services: readonly SwarmService[], tasks: readonly SwarmTask[]): Promise<Instance[]> {
+  async #instancesOf(services: readonly SwarmService[]): Promise<Instance[]> {
+    const tasks = await this.#tasksOf(services);
     if (tasks.length === 0) return [];
     const nodes = await this.#nodes();
-    const instances = services.map(({ ID, Spec: { Labels: labels } }) => {
+    const instances = services.flatMap(({ ID, Spec: { Labels: labels } }) => {
       const serviceTasks = tasks.filter(({ ServiceID }) => ServiceID === ID);
-      return Promise.all(
-        currentTasks(serviceTasks, identityIn(labels).kind).map(async ({ task, restarts }) =>
-          this.#instance(labels, { task, restarts, node: nodes.get(task.NodeID) }),
-        ),
-      );
+      const current = currentTasks(serviceTasks, identityIn(labels).kind);
+      return current.map((slot) => this.#instance(labels, slot, nodes.get(slot.task.NodeID)));
     });
-    return (await Promise.all(instances)).flat();
+    return Promise.all(instances);
   }
 
   async #instance(
     labels: Record<string, string>,
-    { task, restarts, node }: { task: SwarmTask; restarts: number; node: NodeAddress | undefined },
+    { task, restarts }: ReturnType<typeof currentTasks>[number],
+    node: NodeAddress | undefined,
   ): Promise<Instance> {
     const { ID, Spec, Status } = task;
     const identity = identityIn(labels);
     const state = stateOf(task, identity.kind);
-    const exitCode = state === 'running' ? undefined : Status.ContainerStatus?.ExitCode;
+    const { ContainerID: containerId, ExitCode } = Status.ContainerStatus ?? {};
+    const exitCode = state === 'running' ? undefined : ExitCode;
+    // The swarm reports the exit code only, so the daemon is asked for its cause.
+    const killed =
+      exitCode === 137 && node?.isConnected && containerId
+        ? await this.connection.askTolerantly((docker) => docker.getContainer(containerId).inspect(), 'missing')
+        : undefined;
     return {
       id: ID,
       ...identity,
       revision: Spec.ContainerSpec.Labels[LABEL.revision] ?? '',
       image: Spec.ContainerSpec.Image,
-      imageId: undefined,
       state,
       // The swarm calls a task running when its health command has passed, and replaces it when it fails.
       health: !Spec.ContainerSpec.Healthcheck ? 'none' : state === 'running' ? 'healthy' : 'starting',
-      failedCheck: undefined,
       healthLimitMs: 0,
-      cpus: undefined,
       restarts,
       startedAtMs: state === 'running' ? Date.parse(Status.Timestamp) : undefined,
       exitCode,
-      wasKilledForMemory: exitCode === 137 && node?.isConnected === true && (await this.#exceededMemory(task)),
+      wasKilledForMemory: killed?.State.OOMKilled === true,
       error: errorOf(task, node),
-      // Reached across the swarm's network only, which we are not on.
-      ipAddress: undefined,
-      addresses: (Status.PortStatus?.Ports ?? [])
-        .filter(({ PublishedPort }) => PublishedPort > 0)
-        .map(({ TargetPort, PublishedPort }) => ({
-          containerPort: TargetPort,
-          host: node?.address ?? this.connection.address.publishedHost,
-          port: PublishedPort,
-        })),
+      addresses: (Status.PortStatus?.Ports ?? []).flatMap(({ TargetPort: containerPort, PublishedPort: port }) =>
+        port > 0 ? [{ containerPort, host: node?.address ?? this.connection.address.publishedHost, port }] : [],
+      ),
     };
-  }
-
-  /** Asks the daemon, because the swarm reports the exit code only. */
-  async #exceededMemory({ Status: { ContainerStatus: status } }: SwarmTask): Promise<boolean> {
-    const id = status?.ContainerID;
-    if (!id) return false;
-    const details = await this.connection.askTolerantly((docker) => docker.getContainer(id).inspect(), 'missing');
-    return details?.State.OOMKilled === true;
   }
 
   /** Resolves to the instances of a revision when all have started. Throws EngineRefusal when one cannot start. */
   async #started(workload: Workload, signal: AbortSignal): Promise<Instance[]> {
-    for (const untilMs = Date.now() + SETTLE_LIMIT_MS; ; await pause(WATCH_INTERVAL_MS)) {
+    for (const untilMs = Date.now() + SETTLE_LIMIT_MS; ; await pause(POLL_INTERVAL_MS)) {
       signal.throwIfAborted();
-      const services = await this.#services(workload.recordId);
-      const revisionServices = services.filter(({ Spec }) => Spec.Labels[LABEL.revision] === workload.revision);
-      const instances = await this.#instancesOf(revisionServices, await this.#tasksOf(revisionServices));
+      const present = await this.list(workload.recordId);
+      const instances = present.filter(({ revision }) => revision === workload.revision);
       const refused = instances.find(({ state, error }) => state !== 'starting' && state !== 'running' && error);
       if (refused?.error) throw new EngineRefusal(isImageError(refused.error) ? 'image' : 'definition', refused.error);
       const started = instances.filter(({ state }) => state !== 'starting');
@@ -318,9 +296,4 @@ export class SwarmEngine extends DockerEngine {
       `task ${taskId} runs on ${location}, and the platform reaches only its manager. Run there: docker exec -it ${id.slice(0, 12)} sh`,
     );
   }
-}
-
-/** Returns a task with the method `logs`, which the type of the library lacks. */
-function taskWithLogs(docker: Docker, id: string): Pick<Docker.Service, 'logs'> {
-  return docker.getTask(id) as unknown as Pick<Docker.Service, 'logs'>;
 }
