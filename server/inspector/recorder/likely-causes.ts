@@ -4,6 +4,7 @@ import { segmentsOf } from '../../model/patch/pointer.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { changeSummary } from '../../model/rules/commit-words.ts';
 import { ancestors } from '../../model/rules/hierarchy.ts';
+import { revertState } from '../../storage/world/revert.ts';
 import type { WorldHistory } from '../../storage/world/world-history.ts';
 
 const MAX_CAUSES = 5;
@@ -14,9 +15,10 @@ interface CauseCandidate {
   resource: CommitResource;
   /** Changes of the resource, e.g. `removed CRM_OID`. */
   changes: string[];
+  state: ReturnType<typeof revertState>;
 }
 
-interface LikelyCauses {
+export interface LikelyCauses {
   likelyCauses: CauseCandidate[];
   /** Start of the known history in epoch milliseconds, if it is later than the last success. */
   historyFromMs: number | undefined;
@@ -50,7 +52,8 @@ async function findLikelyCauses(history: WorldHistory, view: WorldView, query: C
     for (const resource of commit.resources) {
       if (!ownIds.has(resource.id) && !above.has(resource.id)) continue;
       const changes = changeSummary(commit, resource.id, ownIds.has(resource.id) ? undefined : 'env');
-      if (changes.length > 0) likelyCauses.push({ commit, resource, changes });
+      if (changes.length === 0) continue;
+      likelyCauses.push({ commit, resource, changes, state: revertState(commit, view) });
     }
   }
   const named = (candidate: CauseCandidate) => candidate.changes.some((change) => isNamedIn(change, query.text));
