@@ -58,8 +58,8 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
     <div className="mx-auto flex max-w-5xl flex-col gap-4 px-4 py-4">
       <div className="flex items-start gap-6">
         <p className="flex-1 text-muted">
-          Of the enabled rules that match a call, all delays up to the first other rule apply, then that rule. Changes take effect on the next call of any
-          lambda. Each recorded call shows the rule that matched. {missing}
+          Of the enabled rules that match a call, all delays up to the first other rule apply, then that rule. Changes
+          take effect on the next call of any lambda. Each recorded call shows the rule that matched. {missing}
         </p>
         <Button icon={Plus} needs="root" onPress={() => setEdited(NEW_RULE)}>
           Add a rule
