@@ -23,10 +23,12 @@ export function FaultSource({ result }: { result: Omit<RunResult, 'outbound'> & 
   const isCurrent = lambda?.id === lambdaId;
   const isChanged =
     isCurrent && acceptedAt !== undefined && Date.parse(lambda.modified?.timestamp ?? '') > Date.parse(acceptedAt);
-  const then = useRead(PAST_TOPIC, '/inspect/world', { resource: lambdaId, at: acceptedAt }, { enabled: isChanged });
+  // Not only if it was changed: an undone change also restores the time of the last change.
+  const isStored = position !== undefined && acceptedAt !== undefined;
+  const then = useRead(PAST_TOPIC, '/inspect/world', { resource: lambdaId, at: acceptedAt }, { enabled: isStored });
   const [isComparing, setComparing] = useState(false);
-  const ran = (isChanged && memberOf(then.data, 'properties')) || lambda?.properties;
-  if (!position || !isCurrent || !ran || (isChanged && then.isPending)) return null;
+  const ran = memberOf(then.data, 'properties') ?? lambda?.properties;
+  if (!position || !isCurrent || !ran || (isStored && then.isPending)) return null;
   if (String(memberOf(ran, 'code_type')).toLowerCase() === 'package') return null;
   const [before, after] = [sourceOf(memberOf(ran, 'code')), sourceOf(lambda.properties.code)];
   const first = Math.max(1, position.line - LINES_AROUND);
