@@ -299,7 +299,7 @@ const SINGLE_RULES = [
 ];
 const PAIRS = SINGLE_RULES.flatMap((first) => SINGLE_RULES.map((second) => [first, second] as const));
 
-/** What the result of a call begins with if the verdict that the window previews applies. */
+/** Returns the start of a call's result if the verdict that the window previews applies. */
 function expectedResult({ action, status, error }: Pick<OutboundVerdict, 'action' | 'status' | 'error'>): string {
   if (action === 'catch') return '200 mock';
   if (action === 'pass') return '200 host';

@@ -30,7 +30,7 @@ function matcherOf(
   const text = query.q ?? '';
   const found = parseQuery(text, { fields: COMMIT_FIELDS, textsOf: textsOfCommit, nowMs });
   // A colon may belong to the text.
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
   const type = typesNamed(query.type);
   return (commit) => {
     const { atMs, cause, resources } = commit;
@@ -42,7 +42,7 @@ function matcherOf(
       (resource === undefined || resources.some(({ id }) => id === resource)) &&
       (type === undefined || resources.some((resource) => type.includes(resource.type))) &&
       (isInScope === undefined || resources.some(isInScope)) &&
-      (found.ok ? found.matches(commit) : holdsAll(words, commit))
+      (found.ok ? found.matches(commit) : holdsAll(terms, commit))
     );
   };
 }
@@ -79,9 +79,9 @@ function dayOf(atMs: number): string {
   return `${day.getFullYear()}-${digits(day.getMonth() + 1)}-${digits(day.getDate())}`;
 }
 
-function holdsAll(words: readonly string[], commit: Commit): boolean {
+function holdsAll(terms: readonly string[], commit: Commit): boolean {
   const text = [...textsOfCommit(commit)].join(' ').toLowerCase();
-  return words.every((word) => text.includes(word));
+  return terms.every((term) => text.includes(term));
 }
 
 /** Looks for commits, from the newest (or `before`) back. Even a page without commits has a `next` unless it is the last. */

@@ -84,7 +84,7 @@ describe('GET /inspect/history', () => {
     await change(scopedEnvironment.id, '/properties/env', { CRM_OID: '1' });
     expect(await actions('q=in-scope+CRM_OID')).toEqual(['environment.update']);
     expect(await actions('q=by:root+resource:in-scope+via:api+since:1h')).toHaveLength(2);
-    expect(await actions('q=in-scope+by:nobody')).toEqual([]);
+    expect(await actions('q=in-scope+by:unknown')).toEqual([]);
     expect(await actions('q=in-scope+until:1h')).toEqual([]);
     const { at } = await newest();
     const day = new Date(at).toLocaleDateString('sv');

@@ -24,7 +24,7 @@ export function revertState(
   { ops, inverse }: Pick<Commit, 'ops' | 'inverse'>,
   present: Pick<WorldView, 'find'>,
 ): 'undoable' | 'undone' | 'changed-since' {
-  const hold = (operations: readonly Operation[]) =>
+  const areInPlace = (operations: readonly Operation[]) =>
     operations.every(({ path, ...operation }) => {
       const [, id = '', ...segments] = segmentsOf(path);
       if (segments[0] === 'modified') return true;
@@ -34,7 +34,7 @@ export function revertState(
       );
       return isDeepStrictEqual(value, 'value' in operation ? operation.value : undefined);
     });
-  return hold(inverse) ? 'undone' : hold(ops) ? 'undoable' : 'changed-since';
+  return areInPlace(inverse) ? 'undone' : areInPlace(ops) ? 'undoable' : 'changed-since';
 }
 
 /** Plans to undo an older commit: its changes must still be as in `resourcesAfter`, the world right after it. An array counts as one value. */

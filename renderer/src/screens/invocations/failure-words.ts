@@ -51,12 +51,12 @@ export function outcomeWords(
   { kind }: Pick<FailureRun, 'kind'>,
   { replayed, good, notKept, left: remainingCount }: Omit<FailureReplayed, 'invocations'>,
 ): string {
-  const of = `${good.toLocaleString('en')} of ${replayed.toLocaleString('en')}`;
+  const share = `${good.toLocaleString('en')} of ${replayed.toLocaleString('en')}`;
   const delivered =
     kind === 'form'
       ? `${replayed === 1 ? 'form' : 'forms'} delivered`
       : `${replayed === 1 ? 'replay' : 'replays'} succeeded`;
-  const parts = [good === 0 && replayed > 0 ? `${counted(replayed, 'replay')} failed again` : `${of} ${delivered}`];
+  const parts = [good === 0 && replayed > 0 ? `${counted(replayed, 'replay')} failed again` : `${share} ${delivered}`];
   if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not stored`);
   if (remainingCount > 0) parts.push(`${remainingCount.toLocaleString('en')} left`);
   return `${parts.join('; ')}.`;
