@@ -68,8 +68,8 @@ test('a past world is opened by mouse and by keyboard, shown, and restored', asy
 
   await moment(page).getByRole('button', { name: 'Go back to this moment' }).click();
   const dialog = page.getByRole('alertdialog');
-  await expect(dialog).toContainText('1 goes, 1 changes back');
-  await dialog.getByRole('button', { name: 'Restore 2 resources' }).click();
+  await expect(dialog).toContainText('1 will be deleted, 1 will be reverted');
+  await dialog.getByRole('button', { name: 'Delete 1 resource, restore 1' }).click();
   await expect(page.getByText(/The world was restored to its state after commit 5\./)).toBeVisible();
   await expect.poll(() => descriptionOf(platform, page, lambda)).toBe('version 3');
   expect((await platform.send(page, 'GET', `/meta/root/resources/${organization.id}`)).status).toBe(404);

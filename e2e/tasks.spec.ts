@@ -184,7 +184,7 @@ test.describe('without prefetching', () => {
     await sendForm(platform);
     await sidebar(page, 'Home').click();
     const failing = page.getByRole('region', { name: 'Failing' });
-    await expect(failing).toContainText('The outbound rule fail with 503 for {crm} decided so.');
+    await expect(failing).toContainText('Caused by the outbound rule fail with 503 for {crm}.');
     await failing.getByRole('button', { name: /^Disable the rule, and / }).click();
     await expect(active).toBeHidden();
     await expect(failing).toBeHidden();

@@ -50,10 +50,11 @@ interface Term {
 export function parseQuery<Row>(text: string, language: QueryLanguage<Row>): Query<Row> {
   const tests: ((row: Row) => boolean)[] = [];
   let [fromMs, toMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (const term of queryTerms(text)) {
+  for (const writtenTerm of queryTerms(text)) {
     if (tests.length === MAX_TERMS)
       return { ok: false, fault: { message: `a search has at most ${MAX_TERMS} terms`, at: 0 } };
-    if ('message' in term) return { ok: false, fault: term };
+    if ('message' in writtenTerm) return { ok: false, fault: writtenTerm };
+    const term = withMoment(writtenTerm, language);
     const test = testOf(term, language);
     if (typeof test !== 'function') return { ok: false, fault: test };
     tests.push(term.isNegative ? (row) => !test(row) : test);
@@ -61,6 +62,15 @@ export function parseQuery<Row>(text: string, language: QueryLanguage<Row>): Que
     toMs = Math.min(toMs, limitOf(term, '<', language) ?? toMs);
   }
   return { ok: true, matches: (row) => tests.every((test) => test(row)), fromMs, toMs };
+}
+
+const COMPARISONS: Partial<Record<string, '>' | '<'>> = { since: '>', until: '<' };
+
+/** Reads `since:1h` as `time:>1h`, and `until:` likewise, in languages with a field that is a moment. */
+function withMoment<Row>(term: Term, { fields }: QueryLanguage<Row>): Term {
+  const comparison = term.comparison === undefined ? COMPARISONS[term.field ?? ''] : undefined;
+  const moment = comparison && fields.find(({ isMoment }) => isMoment);
+  return moment ? { ...term, field: moment.name, comparison } : term;
 }
 
 export function* queryTerms(text: string): Generator<Term | QueryFault> {

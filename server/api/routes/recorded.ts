@@ -127,6 +127,9 @@ const failure = object('Failure', {
     .enum(['form', 'call', 'invocation'])
     .describe('What failed: a form for the CRM, an outbound call, or the invocation'),
   text: z.string().describe('Description of the failure'),
+  isInputInvalid: z
+    .boolean()
+    .describe('Whether the newest request failed because its body is not JSON; then no change is reported as a cause'),
   count: z.int().describe('Number of failures with the same error'),
   succeeded: z.int().describe('Number of invocations of the lambda that succeeded since the first failure'),
   lost: z.int().describe('Number of failures that no replay has fixed'),
@@ -148,13 +151,15 @@ const failure = object('Failure', {
         isUndoable: z
           .boolean()
           .describe(
-            'Whether to recommend reverting it: a call succeeded before it and none after it, and it created nothing',
+            'Whether to recommend reverting it: a call succeeded before it and none after it, it created nothing, and ' +
+              'its changes are still in place',
           ),
+        isUndone: z.boolean().describe('Whether nothing of its changes is left'),
       }),
     )
     .describe('Commits shortly before the failure, the likeliest cause first'),
   rule: z
-    .object({ id: z.string(), text: z.string() })
+    .object({ id: z.string(), text: z.string(), isEnabled: z.boolean().describe('Whether it is enabled now') })
     .optional()
     .describe('The outbound rule that matched the failed call'),
   activity: z.array(activityEvent).describe('Other events shortly before the failure, newest first'),

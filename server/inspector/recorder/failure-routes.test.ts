@@ -277,6 +277,58 @@ describe('A run of failures', () => {
     expect(await form.failures()).toEqual([]);
   });
 
+  it('of a body that is not JSON is the fault of the request, whatever was changed before', async () => {
+    const form = await makeForm();
+    await form.submit({ name: 'Good' });
+    await form.patch([{ op: 'add', path: '/properties/timeout', value: 20 }]);
+    const { headers } = await send('POST', form.endpoint.properties.public_url, {
+      body: '{"name": "Bob",}',
+    });
+    const failed = await failureOf(headers.get('x-terrarium-execution-id') ?? '');
+    expect(failed).toMatchObject({
+      text: expect.stringMatching(/^the request body is not valid JSON: .*position 15/),
+      isInputInvalid: true,
+      likelyCauses: [],
+      lost: 1,
+    });
+    // The same error about something else than the request has its cause elsewhere.
+    const other = await form.submit({ fail: 'Unexpected end of JSON input' });
+    expect(await failureOf(other)).toMatchObject({
+      isInputInvalid: false,
+      likelyCauses: [{ changes: ['set timeout'], isUndoable: true }],
+    });
+  });
+
+  it('does not recommend to undo what is undone, or was changed again since', async () => {
+    const form = await makeForm();
+    await form.submit({ name: 'Good' });
+    await form.patch([{ op: 'add', path: '/properties/timeout', value: 20 }]);
+    const failed = await form.submit({ fail: 'no such luck' });
+    const cause = async () => (await failureOf(failed)).likelyCauses;
+    expect(await cause()).toMatchObject([{ isUndoable: true, isUndone: false }]);
+    await form.patch([{ op: 'replace', path: '/properties/timeout', value: 21 }]);
+    expect(await cause()).toMatchObject([{ isUndoable: false, isUndone: false }]);
+    await form.patch([{ op: 'remove', path: '/properties/timeout' }]);
+    expect(await cause()).toMatchObject([{ isUndoable: false, isUndone: true }]);
+  });
+
+  it('has the rule that made its last call fail, also when the lambda failed of it, and whether it is enabled', async () => {
+    const form = await makeForm();
+    const rule = { host: '{crm}', action: 'fail', error: 'ECONNREFUSED', enabled: true };
+    const { rules } = (await inspect('PUT', '/outbound', { rules: [rule] })).body;
+    try {
+      const failed = await form.submit({ name: 'Lost' });
+      const ruleOf = async () => (await failureOf(failed)).rule;
+      expect(await failureOf(failed)).toMatchObject({ kind: 'invocation', rule: { id: rules[0].id, isEnabled: true } });
+      await inspect('PUT', '/outbound', { rules: [{ ...rules[0], enabled: false }] });
+      expect(await ruleOf()).toMatchObject({ id: rules[0].id, isEnabled: false });
+      await inspect('PUT', '/outbound', { rules: [] });
+      expect(await ruleOf()).toMatchObject({ id: rules[0].id, isEnabled: false });
+    } finally {
+      await inspect('PUT', '/outbound', { rules: [] });
+    }
+  });
+
   it('has no known cause if nothing was changed, and ends with a success', async () => {
     const form = await makeForm();
     await form.submit({ name: 'Good' });

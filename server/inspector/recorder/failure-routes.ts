@@ -12,8 +12,16 @@ import type { WorldView } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
 import { commitSentence } from '../../model/rules/commit-words.ts';
 import { toCommitView } from '../../services/history/history-routes.ts';
-import { type FailureRun, failureRunOf, failureText, toFailureRunsView, unrepairedFailures } from './failure-runs.ts';
-import { createsResources, likelyCausesFinder } from './likely-causes.ts';
+import { revertState } from '../../storage/world/revert.ts';
+import {
+  type FailureRun,
+  failureRunOf,
+  failureText,
+  isInputInvalid,
+  toFailureRunsView,
+  unrepairedFailures,
+} from './failure-runs.ts';
+import { createsResources, type LikelyCauses, likelyCausesFinder } from './likely-causes.ts';
 import { detailsOf, type RecordedInvocation } from './recorded-invocation.ts';
 import { getInvocation, invocationFinder, type RecordedData } from './recorder-routes.ts';
 import { replay } from './replay.ts';
@@ -21,6 +29,7 @@ import { replay } from './replay.ts';
 const MAX_RUNS = 20;
 const MAX_HAPPENINGS = 5;
 const MAX_MARKS = 10_000;
+const NO_CAUSES: LikelyCauses = { likelyCauses: [], historyFromMs: undefined };
 /** Number of replays that run at the same time: a lambda has ten processes. */
 const AT_A_TIME = 5;
 
@@ -128,7 +137,7 @@ async function replayAll(
 }
 
 async function toRunView(
-  { recorder, activity, refusalOf }: RecordedData,
+  { recorder, activity, refusalOf, rules }: RecordedData,
   view: WorldView,
   find: ReturnType<typeof likelyCausesFinder>,
   run: FailureRun,
@@ -139,15 +148,21 @@ async function toRunView(
   const crmMessage = refusalOf(newest.executionId);
   const text = failureText(recorder.bodies, newest, crmMessage);
   const [fromMs, untilMs] = [lastGood && Date.parse(lastGood.acceptedAt), Date.parse(first.acceptedAt)];
-  const { likelyCauses, historyFromMs } = await find({ lambdaId, fromMs, untilMs }, text);
-  const calls = newest.outcome.ok ? (detailsOf(recorder.bodies, newest)?.outbound ?? []) : [];
-  const rule = failedCalls(calls)[0]?.rules?.at(-1);
+  const isInvalid = isInputInvalid(recorder.bodies, newest);
+  const { likelyCauses, historyFromMs } = isInvalid
+    ? NO_CAUSES
+    : await find({ lambdaId, fromMs, untilMs }, text);
+  const calls = detailsOf(recorder.bodies, newest)?.outbound ?? [];
+  // What a lambda throws after a successful call is not due to an earlier call.
+  const [failedCall] = failedCalls(newest.outcome.ok ? calls : calls.slice(-1));
+  const rule = failedCall?.rules?.at(-1);
   return {
     lambdaId,
     lambdaName: newest.lambdaName,
     ...(lambda && { lambdaPath: pathOf(lambda, (id) => view.find(id)) }),
     kind: crmMessage !== undefined ? 'form' : newest.outcome.ok ? 'call' : 'invocation',
     text,
+    isInputInvalid: isInvalid,
     count: failures.length,
     succeeded,
     lost: unrepairedFailures(recorder.invocations, run).length,
@@ -158,7 +173,8 @@ async function toRunView(
     ...(lastGood && { lastGood: { executionId: lastGood.executionId, at: lastGood.acceptedAt } }),
     likelyCauses: likelyCauses
       .filter(({ resource }) => sees(resource.id))
-      .map(({ commit, resource, changes }) => ({
+      .map(({ commit, resource, changes }) => ({ commit, resource, changes, state: revertState(commit, view) }))
+      .map(({ commit, resource, changes, state }) => ({
         seq: commit.seq,
         at: timeOf(commit.atMs),
         by: commit.cause.actor?.name ?? 'the platform',
@@ -167,10 +183,11 @@ async function toRunView(
         changes,
         others: commit.resources.flatMap(({ id, name }) => (id === resource.id ? [] : sees(id) ? name : 'a resource')),
         // What succeeds since then is not prevented by it.
-        isUndoable: lastGood !== undefined && succeeded === 0 && !createsResources(commit),
+        isUndoable: lastGood !== undefined && succeeded === 0 && !createsResources(commit) && state === 'undoable',
+        isUndone: state === 'undone',
       })),
-    ...(rule && { rule: { ...rule } }),
-    activity: (seesAll ? activity.since(fromMs ?? 0) : [])
+    ...(rule && { rule: { ...rule, isEnabled: rules().some(({ id, enabled }) => id === rule.id && enabled) } }),
+    activity: (seesAll && !isInvalid ? activity.since(fromMs ?? 0) : [])
       .filter(({ atMs }) => atMs <= untilMs)
       .slice(0, MAX_HAPPENINGS)
       .map(({ atMs, kind, text }) => ({ at: timeOf(atMs), kind, text })),

@@ -2,6 +2,7 @@ import { failedCalls } from '../../model/failed-call.ts';
 import type { Uuid } from '../../model/record.ts';
 import type { ByteLog } from '../../storage/records/byte-log.ts';
 import type { MarkedPlace, Placed, RecordLog } from '../../storage/records/record-log.ts';
+import { bodyAt } from './recorded-bodies.ts';
 import { detailsOf, faultOfCall, isFailedMark, isReplayMark, type RecordedInvocation } from './recorded-invocation.ts';
 
 /** Failures continue a run that is over if fewer invocations succeeded in between: it fails now and then. */
@@ -105,10 +106,26 @@ export function unrepairedFailures(invocations: Invocations, { failures }: Pick<
   return failures.filter((seq) => !isReplayMark(invocations.markAt(seq)) && !madeGood.has(seq));
 }
 
+/** Returns true if the lambda failed with the error of `JSON.parse` for its own event. */
+export function isInputInvalid(bodies: ByteLog, invocation: RecordedInvocation): boolean {
+  const { message } = invocation.outcome;
+  // All messages of `JSON.parse` contain this word. Without it, the event does not have to be read.
+  if (message === undefined || !message.includes('JSON')) return false;
+  const event = bodyAt(bodies, invocation.event);
+  if (event === undefined || event.bytes.length < event.sizeBytes) return false;
+  try {
+    JSON.parse(Buffer.from(event.bytes).toString());
+    return false;
+  } catch (error) {
+    return message.includes((error as SyntaxError).message);
+  }
+}
+
 /** The failure, as text after the lambda's name. @param crmMessage the CRM's message to the sender of a form */
 export function failureText(bodies: ByteLog, invocation: RecordedInvocation, crmMessage: string | undefined): string {
   if (crmMessage !== undefined) return `the CRM rejected this form: ${crmMessage}`;
   const details = detailsOf(bodies, invocation);
+  if (isInputInvalid(bodies, invocation)) return `the request body is not valid JSON: ${invocation.outcome.message}`;
   if (!invocation.outcome.ok) return details?.message ?? invocation.outcome.message ?? '';
   const [call] = failedCalls(details?.outbound ?? []);
   return call ? faultOfCall(call) : 'an outbound call failed';

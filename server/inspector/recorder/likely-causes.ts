@@ -16,7 +16,7 @@ interface CauseCandidate {
   changes: string[];
 }
 
-interface LikelyCauses {
+export interface LikelyCauses {
   likelyCauses: CauseCandidate[];
   /** Start of the known history in epoch milliseconds, if it is later than the last success. */
   historyFromMs: number | undefined;

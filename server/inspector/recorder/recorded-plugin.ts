@@ -1,6 +1,7 @@
 import { crmPlugin } from '../../mocks/crm/plugin.ts';
 import { scmPlugin } from '../../mocks/scm/plugin.ts';
 import { plugin } from '../../plugin/plugin.ts';
+import { outboundRules } from '../../plugin/tokens.ts';
 import { containersPlugin } from '../../runtimes/containers/plugin.ts';
 import { lambdasPlugin } from '../../runtimes/lambdas/plugin.ts';
 import { historyPlugin } from '../../services/history/plugin.ts';
@@ -46,6 +47,7 @@ export const recordedPlugin = plugin({
         ...{ historyService, invoker, notifier, nowMs, secrets: () => scm.secrets() },
         ...{ lambdaLog: invoker, containerLog: containers },
         refusalOf: (executionId: string) => crm.refusalOf(executionId),
+        rules: () => platform.slot(outboundRules)(),
       };
       return [
         invokeRouter(invoker, guard),

@@ -7,6 +7,7 @@ import type { Caller } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { LambdaInvoker, StartedInvocation } from '../../model/invocation.ts';
 import { exactTimeOf } from '../../model/iso-time.ts';
+import type { OutboundRule } from '../../model/outbound-rule.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { scopeOf } from '../../model/rules/scope.ts';
@@ -56,6 +57,8 @@ export interface RecordedData {
   nowMs(): number;
   /** The mock CRM's error message if this invocation sent a rejected form. */
   refusalOf(executionId: Uuid): string | undefined;
+  /** The current outbound rules. */
+  rules(): readonly OutboundRule[];
 }
 
 /** Rows of the lists, and what they can be searched for. */

@@ -5,7 +5,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
-import type { OutboundRule } from '../../model/outbound-rule.ts';
+import {
+  decideOutbound,
+  OUTBOUND_ACTIONS,
+  type OutboundAction,
+  type OutboundRule,
+  type OutboundVerdict,
+} from '../../model/outbound-rule.ts';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
 
@@ -276,4 +282,65 @@ it('a function that the lambda put in the place of fetch stays there', async () 
   const code = `const real = globalThis.fetch; globalThis.fetch = (...args) => real(...args).then((r) => r.status);
     exports.run = async () => [await fetch('http://' + process.env.TO), await fetch('http://' + process.env.TO)];`;
   expect(JSON.parse(resultOf(await service.run(code, env())))).toEqual([500, 500]);
+});
+
+const FIELDS: Record<OutboundAction, Omit<OutboundRule, 'id' | 'enabled' | 'host' | 'action'>> = {
+  catch: {},
+  pass: {},
+  block: {},
+  delay: { delayMs: 100 },
+  fail: { status: 500 },
+  answer: { status: 201, body: 'own' },
+};
+const SINGLE_RULES = [
+  ...OUTBOUND_ACTIONS.map((action) => ({ action, ...FIELDS[action] })),
+  { action: 'fail' as const, error: 'ECONNREFUSED' as const },
+  { action: 'fail' as const, error: 'ENOTFOUND' as const },
+];
+const PAIRS = SINGLE_RULES.flatMap((first) => SINGLE_RULES.map((second) => [first, second] as const));
+
+/** Returns the start of a call's result if the verdict that the window previews applies. */
+function expectedResult({ action, status, error }: Pick<OutboundVerdict, 'action' | 'status' | 'error'>): string {
+  if (action === 'catch') return '200 mock';
+  if (action === 'pass') return '200 host';
+  if (action === 'answer') return '201 own';
+  return action === 'block' ? 'ECONNREFUSED: ' : (error ?? `${status} `);
+}
+
+const FORM_PATH = '/servlet/servlet.WebToLead';
+describe.each([
+  ['a call by fetch', ways.fetch],
+  ['a form by fetch', ways.fetch.replaceAll('/x', FORM_PATH)],
+  ['a form by http.request', ways['http.request'].replaceAll('/x', FORM_PATH)],
+  [
+    'a form by https.request',
+    ways['http.request'].replaceAll('/x', FORM_PATH).replaceAll("http'", "https'").replace('http:', 'https:'),
+  ],
+])('two rules for %s', (way, code) => {
+  it('have the effect that the window previews, in each combination', async () => {
+    const crm = host.replace('127.0.0.1', 'crm.example');
+    const resolved = `require('dns').lookup = (dns => (name, ...rest) => dns('127.0.0.1', ...rest))(require('dns').lookup);
+      ${code}`;
+    const lambda = service.lambda(resolved, env({ TO: crm, CRM_API_BASEPATH: crm }));
+    const seen: unknown[] = [];
+    const expected: unknown[] = [];
+    for (const pair of PAIRS) {
+      await change(...pair.map((fields) => ({ host: '*', ...fields })));
+      const target = { hostname: 'crm.example', port: Number(crm.split(':')[1]), isCrm: true };
+      const verdict = decideOutbound(rules, target, true);
+      if (!verdict) throw new Error('no rule applies');
+      const invocation = await service.invoke(lambda, 'oid=1&last_name=a');
+      const [call] = invocation.outbound;
+      // The host does not speak TLS.
+      if (verdict.action === 'pass' && way.includes('https')) continue;
+      const start = expectedResult(verdict);
+      const result = resultOf(invocation);
+      const pairText = pair.map(({ action, ...fields }) => `${action} ${JSON.stringify(fields)}`).join(', then ');
+      expected.push([pairText, start, true, verdict.rules.map(({ text }) => text)]);
+      // Its clock starts a moment after the delay.
+      const isDelayed = (call?.durationMs ?? 0) >= verdict.delayMs / 2;
+      seen.push([pairText, result.slice(0, start.length), isDelayed, call?.rules?.map(({ text }) => text)]);
+    }
+    expect(seen).toEqual(expected);
+  });
 });

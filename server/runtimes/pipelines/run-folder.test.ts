@@ -9,8 +9,8 @@ import { beginOf } from '../../system/processes.ts';
 import { removeAbandoned } from '../../system/temporary.ts';
 import { canBeOtherUser, runAsOtherUser } from '../../testing/other-user.ts';
 import { startPlatform } from '../../testing/platform.ts';
-import { bringCaches, keepArtifacts, keepCaches } from './artifacts.ts';
-import { keptFolder, sweepLeftovers, sweepStored } from './run-folder.ts';
+import { bringCaches, storeRunArtifacts, keepCaches } from './artifacts.ts';
+import { storageRoot, sweepLeftovers, sweepStored } from './run-folder.ts';
 
 let folder: string;
 let other: ChildProcess;
@@ -86,7 +86,7 @@ describe.runIf(process.platform === 'linux')('the folders of earlier runs', () =
 
 describe('what runs store for later ones', () => {
   const DAY_MS = 24 * 3_600_000;
-  const storage = () => keptFolder() ?? '';
+  const storage = () => storageRoot() ?? '';
   /** Stores a file of 1 kB for each path, last used before a number of days, in a project's folder that is older. */
   async function store(ages: Readonly<Record<string, number>>): Promise<void> {
     for (const [path, days] of Object.entries(ages)) {
@@ -137,7 +137,7 @@ describe('what runs store for later ones', () => {
     await bringCaches(caches, context);
     const runDir = join(folder, 'run');
     await mkdir(runDir);
-    await keepArtifacts({ runDir, keptDir: join(storage(), 'shop', 'artifacts', 'sha') });
+    await storeRunArtifacts({ runDir, storedDir: join(storage(), 'shop', 'artifacts', 'sha') });
     await sweepStored(Number.POSITIVE_INFINITY);
     await store({});
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 2 * DAY_MS);

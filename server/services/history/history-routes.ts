@@ -27,7 +27,7 @@ export function seesRecord({ view, authorizer }: RouteGuard, caller: Caller, id:
 }
 
 /** Callers see only records that the resource service would show them; hidden values (passwords, secrets, credentials) never go out. */
-export function historyRouter(historyService: HistoryService, guard: RouteGuard): Router {
+export function historyRouter(historyService: HistoryService, nowMs: () => number, guard: RouteGuard): Router {
   const { store } = historyService;
   const worldAt = (moment: Moment | undefined) => store.history.worldAt(moment ?? { seq: store.seq });
   const outline = pastOutline();
@@ -39,14 +39,10 @@ export function historyRouter(historyService: HistoryService, guard: RouteGuard)
         const record = world.resources.get(id);
         return record && pathOf(record, (parent) => world.resources.get(parent));
       };
-      const found = await findCommits(
-        history,
-        query,
-        currentPath,
-        (commit) => seenPart(commit, visibility) !== undefined,
-      );
-      const { next } = found;
-      const commits = found.commits.flatMap((commit) => seenPart(commit, visibility) ?? []);
+      const { commits, next } = await findCommits(history, query, currentPath, {
+        nowMs: nowMs(),
+        seenPart: (commit) => seenPart(commit, visibility),
+      });
       const commitViews = query.brief
         ? commits.map(briefCommit)
         : commits.map((commit) => toCommitView(commit, (id) => seesRecord(guard, caller, id)));

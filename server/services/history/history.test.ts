@@ -81,6 +81,16 @@ describe('GET /inspect/history', () => {
     expect(await actions('q=in-scope+CREATE+root')).toEqual(['environment.create']);
     expect(await actions(`q=${scopedEnvironment.id}`)).toEqual(['environment.create']);
     expect(await actions('q=in-scope+elsewhere')).toEqual([]);
+    await change(scopedEnvironment.id, '/properties/env', { CRM_OID: '1' });
+    expect(await actions('q=in-scope+CRM_OID')).toEqual(['environment.update']);
+    expect(await actions('q=by:root+resource:in-scope+via:api+since:1h')).toHaveLength(2);
+    expect(await actions('q=in-scope+by:unknown')).toEqual([]);
+    expect(await actions('q=in-scope+until:1h')).toEqual([]);
+    const { at } = await newest();
+    const day = new Date(at).toLocaleDateString('sv');
+    expect(await actions(`q=in-scope+${day}`)).toHaveLength(2);
+    expect(await actions('q=in-scope+1999-12-31')).toEqual([]);
+    expect(await actions('q=a:colon')).toEqual([]);
     expect(await actions('actor=unknown')).toEqual([]);
     expect(await actions('via=ui')).toEqual([]);
     expect(await actions('from=2100-01-01')).toEqual([]);

@@ -36,7 +36,7 @@ export const historyPlugin = plugin({
         constraints: { ...constraints, hashPassword },
       };
       return [
-        historyRouter(historyService, guard),
+        historyRouter(historyService, nowMs, guard),
         resetRouter(historyService, platform.slot(freshWorlds), guard),
         snapshotRouter(new NamedSnapshots(store.files), historyService, archive, guard),
       ];

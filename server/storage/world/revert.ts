@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import jsonPatch from 'fast-json-patch';
+import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { Commit } from '../../model/commit.ts';
 import type { ErrorDetail } from '../../model/errors.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
-import type { StoredResource, Uuid } from '../../model/record.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { operationsBetween, tryOperations } from './world-patch.ts';
 
 const { applyPatch, deepClone } = jsonPatch;
@@ -14,6 +14,27 @@ export interface RevertPlan {
   remove: Uuid[];
   /** Pointers into the world; the plan is valid only if there are none. */
   conflicts: ErrorDetail[];
+}
+
+/**
+ * Returns whether a commit can still be undone, or is undone already, from its operations alone: `planRevert` needs the
+ * world after the commit, which takes long to restore for an old one. The time of the last change does not count.
+ */
+export function revertState(
+  { ops, inverse }: Pick<Commit, 'ops' | 'inverse'>,
+  present: Pick<WorldView, 'find'>,
+): 'undoable' | 'undone' | 'changed-since' {
+  const areInPlace = (operations: readonly Operation[]) =>
+    operations.every(({ path, ...operation }) => {
+      const [, id = '', ...segments] = segmentsOf(path);
+      if (segments[0] === 'modified') return true;
+      const value = segments.reduce<unknown>(
+        (parent, name) => (isObject(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined),
+        present.find(id),
+      );
+      return isDeepStrictEqual(value, 'value' in operation ? operation.value : undefined);
+    });
+  return areInPlace(inverse) ? 'undone' : areInPlace(ops) ? 'undoable' : 'changed-since';
 }
 
 /** Plans to undo an older commit: its changes must still be as in `resourcesAfter`, the world right after it. An array counts as one value. */

@@ -16,37 +16,26 @@ export type Direction = 'since' | 'back' | 'to-come';
 
 const ACTION_LABELS: Record<Direction, Record<ResourceDifference['action'], string>> = {
   since: { create: 'added', update: 'changed', delete: 'removed' },
-  back: { create: 'goes', update: 'changes back', delete: 'comes back' },
-  'to-come': { create: 'is added', update: 'changes', delete: 'goes' },
+  back: { create: 'deleted', update: 'reverted', delete: 'restored' },
+  'to-come': { create: 'added', update: 'changed', delete: 'deleted' },
 };
 const TONES: Record<string, 'ok' | 'running' | 'error'> = {
   added: 'ok',
-  'is added': 'ok',
-  'comes back': 'ok',
+  restored: 'ok',
   changed: 'running',
-  changes: 'running',
-  'changes back': 'running',
+  reverted: 'running',
   removed: 'error',
-  goes: 'error',
+  deleted: 'error',
 };
 
 /** Totals in words: `3 added, 1 changed`. */
 export function totalText({ total }: Pick<Difference, 'total'>, direction: Direction): string {
   const parts = (['create', 'update', 'delete'] as const).flatMap((action) =>
     total[action] > 0
-      ? `${total[action].toLocaleString('en')} ${plural(ACTION_LABELS[direction][action], total[action])}`
+      ? `${total[action].toLocaleString('en')} ${direction === 'back' ? 'will be ' : ''}${ACTION_LABELS[direction][action]}`
       : [],
   );
   return parts.join(', ') || 'no difference';
-}
-
-function plural(phrase: string, count: number): string {
-  if (count === 1) return phrase;
-  return phrase
-    .replace(/^goes/, 'go')
-    .replace(/^comes/, 'come')
-    .replace(/^changes/, 'change')
-    .replace(/^is /, 'are ');
 }
 
 export interface DifferenceListProps {

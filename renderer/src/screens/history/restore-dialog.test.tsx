@@ -17,6 +17,9 @@ describe('a dialog that replaces the world', () => {
     await userEvent.click(await screen.findByRole('button', { name: 'Go back to this moment' }));
     const dialog = await screen.findByRole('alertdialog');
     await waitFor(() => expect(dialog.textContent).toContain(DELETED));
+    expect(dialog.textContent).toMatch(/\d+ will be deleted/);
+    // The button says that it deletes, not only that it restores.
+    expect(within(dialog).getByRole('button', { name: /^Delete \d+ resources?\b/ })).toBeTruthy();
   });
 
   it('names the accounts that a restart of the demo deletes', async () => {

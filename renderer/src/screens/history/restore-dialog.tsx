@@ -6,6 +6,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Pending } from '../../components/pending.tsx';
 import { DeletedAccounts } from './deleted-accounts.tsx';
 import { DifferenceList, totalText } from './difference-list.tsx';
+import type { Difference } from './history-answers.ts';
 import { type Since, useDifference } from './use-commits.ts';
 
 export interface RestoreDialogProps {
@@ -40,7 +41,8 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
       isAlert
       onClose={onClose}
       width="medium"
-      action={count > 0 ? `Restore ${counted(count, 'resource')}` : 'Restore'}
+      action={data ? restoreWords(data) : 'Restore'}
+      look={data && data.total.create > 0 ? 'destroy' : 'primary'}
       onAction={restoring.mutate}
       isReady={count > 0}
       making={restoring}
@@ -61,6 +63,14 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
       )}
     </Dialog>
   );
+}
+
+/** Returns what the button of a restore does: what exists only since the moment is deleted. */
+export function restoreWords({ total }: Pick<Difference, 'total'>): string {
+  const restored = total.update + total.delete;
+  if (total.create === 0) return restored === 0 ? 'Restore' : `Restore ${counted(restored, 'resource')}`;
+  const deleted = `Delete ${counted(total.create, 'resource')}`;
+  return restored === 0 ? deleted : `${deleted}, restore ${restored.toLocaleString('en')}`;
 }
 
 /** The moment in words, behind `the world ...`. */

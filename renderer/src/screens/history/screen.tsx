@@ -31,7 +31,7 @@ export default function HistoryScreen() {
       bar={
         <FindField
           label="Find commits"
-          placeholder="Find commits: what, who, path, type or id"
+          placeholder="Find commits: words, by:person, since:1h, a day"
           searchParameter="find"
           className="max-w-lg min-w-32 flex-1"
         />

@@ -43,7 +43,8 @@ export function Failing() {
                 </PlaceLink>
                 : {run.text}{' '}
                 <span className="text-muted">
-                  ({countWords(run)}, first <Time at={run.since} />)
+                  ({countWords(run)}, {run.count > 1 && 'first '}
+                  <Time at={run.since} />)
                 </span>
               </p>
             </div>

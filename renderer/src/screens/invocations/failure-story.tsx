@@ -1,4 +1,4 @@
-import { RotateCcw, Undo2 } from 'lucide-react';
+import { Pencil, RotateCcw, Undo2 } from 'lucide-react';
 import type { CauseCandidate, FailureRun } from '../../api/failures.ts';
 import { useIdentity } from '../../api/identity.ts';
 import { OnResource } from '../../api/permissions.tsx';
@@ -6,6 +6,7 @@ import { Time } from '../../components/amount.tsx';
 import { Button } from '../../components/button.tsx';
 import { FailureNote } from '../../components/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { useGo } from '../../url.ts';
 import { capital, changeWords, lostWords, replayWords, undoWords } from './failure-words.ts';
 import { useRepair } from './use-repair.ts';
 
@@ -17,24 +18,26 @@ export function FailureStory({ run }: { run: FailureRun }) {
   // Only root may revert a commit or change a rule.
   const isRoot = useIdentity().data?.user.isRoot === true;
   const { repair, progress, stop } = useRepair(run);
+  const go = useGo();
   const isUndoing = repair.isPending && repair.variables !== undefined;
   const isUnderWay = progress !== undefined;
-  const decided = rule && { undone: 'rule' as const, text: 'Disable the rule' };
-  const changed = likeliest?.isUndoable && { undone: likeliest.seq, text: 'Undo it' };
-  const cause = isRoot && !run.isOver && (decided ?? changed);
+  const decided = rule?.isEnabled && { undone: 'rule' as const, text: 'Disable the rule' };
+  const changed = !rule && likeliest?.isUndoable && { undone: likeliest.seq, text: 'Undo it' };
+  const cause = isRoot && !run.isOver && (decided || changed);
   return (
     <OnResource target={{ id: run.lambdaId, name: run.lambdaName }}>
       <div className="mt-1 flex flex-col gap-1.5 break-words">
         {rule && !run.isOver && (
           <p>
-            The outbound rule <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }}>{rule.text}</PlaceLink>{' '}
-            decided so.
+            Caused by the outbound rule{' '}
+            <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }}>{rule.text}</PlaceLink>
+            {!rule.isEnabled && ', which is not enabled now'}.
           </p>
         )}
         {likeliest && !rule && !run.isOver && (
           <p>
-            {run.lastGood ? 'Since' : 'No earlier successful call is recorded. The last change:'}{' '}
-            <Change candidate={likeliest} />.
+            {run.lastGood ? 'Since' : 'It has never succeeded. Last change:'} <Change candidate={likeliest} />.
+            {likeliest.isUndone && ` Commit ${likeliest.seq} is undone.`}
           </p>
         )}
         {cause && !decided && likeliest && run.lost > 0 && <p className="text-muted">{undoWords(likeliest)}</p>}
@@ -45,6 +48,16 @@ export function FailureStory({ run }: { run: FailureRun }) {
         )}
         {run.lost > 0 && (
           <p className="flex flex-wrap items-center gap-1.5">
+            {run.isInputInvalid && (
+              <Button
+                look="primary"
+                icon={Pencil}
+                needs="lambda.invoke"
+                onPress={() => go({ screen: 'invocations', search: { sel: run.newest, dialog: 'edit' } })}
+              >
+                Replay with edits
+              </Button>
+            )}
             {cause && (
               <Button
                 look="primary"

@@ -26,9 +26,11 @@ describe('Lost records, described', () => {
 
   it('reports the result, and the remaining ones', () => {
     const all = { replayed: 2, good: 2, notKept: 0, left: 0 };
-    expect(outcomeWords({ kind: 'form' }, all)).toBe('2 of 2 undelivered forms arrived.');
+    expect(outcomeWords({ kind: 'form' }, all)).toBe('2 of 2 forms delivered.');
     expect(outcomeWords({ kind: 'call' }, { replayed: 500, good: 1, notKept: 3, left: 9500 })).toBe(
-      '1 of 500 failed invocations went well; 3 could not be replayed: their events were not stored; 9,500 are left.',
+      '1 of 500 replays succeeded; 3 could not be replayed: their events were not stored; 9,500 left.',
     );
+    expect(outcomeWords({ kind: 'call' }, { ...all, replayed: 1, good: 0 })).toBe('1 replay failed again.');
+    expect(outcomeWords({ kind: 'form' }, { ...all, replayed: 1, good: 1 })).toBe('1 of 1 form delivered.');
   });
 });

@@ -34,17 +34,16 @@ export function undoWords({ changes, others: otherChanges }: Pick<CauseCandidate
   return `Undoing it ${opposites.join(', ')}.${more}`;
 }
 
-/** Returns the number of failures and successes: `3 times, and 1 invocation succeeded since`. */
+/** Returns the number of failures and successes: `3 times, 1 invocation succeeded since`. */
 export function countWords({ count, succeeded }: Pick<FailureRun, 'count' | 'succeeded'>): string {
-  const failed = count === 1 ? 'once' : `${count.toLocaleString('en')} times`;
-  return succeeded === 0 ? failed : `${failed}, and ${counted(succeeded, 'invocation')} succeeded since`;
+  const failed = counted(count, 'time');
+  return succeeded === 0 ? failed : `${failed}, ${counted(succeeded, 'invocation')} succeeded since`;
 }
 
 /** Returns a sentence about the replayed records once nothing is lost any more. */
 export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): string {
-  const [singular, plural] =
-    kind === 'form' ? ['The form was', 'All of the forms were'] : ['It was', 'All of them were'];
-  return `${count === 1 ? singular : plural} replayed since, and ${kind === 'form' ? 'arrived' : 'went well'}.`;
+  const all = count === 1 ? 'Replayed' : 'All replayed';
+  return kind === 'form' ? `${all} and delivered.` : `${all} successfully.`;
 }
 
 /** Returns the result of a replay as a sentence. */
@@ -52,10 +51,14 @@ export function outcomeWords(
   { kind }: Pick<FailureRun, 'kind'>,
   { replayed, good, notKept, left: remainingCount }: Omit<FailureReplayed, 'invocations'>,
 ): string {
-  const done = kind === 'form' ? 'arrived' : 'went well';
-  const parts = [`${good.toLocaleString('en')} of ${counted(replayed, ...NAMES[kind])} ${done}`];
+  const share = `${good.toLocaleString('en')} of ${replayed.toLocaleString('en')}`;
+  const delivered =
+    kind === 'form'
+      ? `${replayed === 1 ? 'form' : 'forms'} delivered`
+      : `${replayed === 1 ? 'replay' : 'replays'} succeeded`;
+  const parts = [good === 0 && replayed > 0 ? `${counted(replayed, 'replay')} failed again` : `${share} ${delivered}`];
   if (notKept > 0) parts.push(`${notKept.toLocaleString('en')} could not be replayed: their events were not stored`);
-  if (remainingCount > 0) parts.push(`${remainingCount.toLocaleString('en')} are left`);
+  if (remainingCount > 0) parts.push(`${remainingCount.toLocaleString('en')} left`);
   return `${parts.join('; ')}.`;
 }
 

@@ -68,8 +68,8 @@ function Detail({
   previousId: string | undefined;
   firstTab: string | undefined;
 }) {
-  const [{ tab, with: otherId }, change] = useSearch();
-  const [isEditing, setEditing] = useState(false);
+  const [{ tab, with: otherId, dialog }, change] = useSearch();
+  const setEditing = (isEditing: boolean) => change({ dialog: isEditing ? 'edit' : undefined });
   const [isDebugging, setDebugging] = useState(false);
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl;
   const replay = useReplay(invocation);
@@ -230,7 +230,7 @@ function Detail({
         onChange={(next) => change({ tab: next })}
       />
       {isDebugging && <DebugDialog invocation={invocation} onClose={() => setDebugging(false)} />}
-      {isEditing && <ReplayDialog invocation={invocation} onClose={() => setEditing(false)} />}
+      {dialog === 'edit' && <ReplayDialog invocation={invocation} onClose={() => setEditing(false)} />}
     </>
   );
 }

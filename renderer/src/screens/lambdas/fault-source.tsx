@@ -1,4 +1,10 @@
+import { useState } from 'react';
+import { memberOf } from '../../../../server/model/json.ts';
+import { PAST_TOPIC, useRead } from '../../api/read.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { Button } from '../../components/button.tsx';
+import { DiffEditor } from '../../components/code-editor.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { sourceOf } from './code-text.ts';
 import { faultPlaceOf } from './fault-place.ts';
@@ -7,32 +13,48 @@ import type { RunResult } from './runs.ts';
 const LINES_AROUND = 3;
 
 /**
- * The position where a run failed: the line of the code with three lines around it, and the way to it in the editor.
+ * The position where a run failed: the line of the code that ran, with three lines around it. If the code was changed
+ * since, the current code is one click away; without permission to view the history, only a note says so.
  */
 export function FaultSource({ result }: { result: Omit<RunResult, 'outbound'> & { acceptedAt?: string } }) {
   const position = faultPlaceOf(result);
-  const lambda = useWorld<PlatformRecord>(`/root/resources/${result.lambdaId}`, {}, position !== undefined).data;
-  if (!position || lambda?.id !== result.lambdaId || String(lambda.properties.code_type).toLowerCase() === 'package')
-    return null;
-  const first = Math.max(1, position.line - LINES_AROUND);
-  const lines = sourceOf(lambda.properties.code)
-    .split('\n')
-    .slice(first - 1, position.line + LINES_AROUND);
+  const { lambdaId, acceptedAt } = result;
+  const lambda = useWorld<PlatformRecord>(`/root/resources/${lambdaId}`, {}, position !== undefined).data;
+  const isCurrent = lambda?.id === lambdaId;
   const isChanged =
-    result.acceptedAt !== undefined && Date.parse(lambda.modified?.timestamp ?? '') > Date.parse(result.acceptedAt);
+    isCurrent && acceptedAt !== undefined && Date.parse(lambda.modified?.timestamp ?? '') > Date.parse(acceptedAt);
+  // Not only if it was changed: an undone change also restores the time of the last change.
+  const isStored = position !== undefined && acceptedAt !== undefined;
+  const then = useRead(PAST_TOPIC, '/inspect/world', { resource: lambdaId, at: acceptedAt }, { enabled: isStored });
+  const [isComparing, setComparing] = useState(false);
+  const ran = memberOf(then.data, 'properties') ?? lambda?.properties;
+  if (!position || !isCurrent || !ran || (isStored && then.isPending)) return null;
+  if (String(memberOf(ran, 'code_type')).toLowerCase() === 'package') return null;
+  const [before, after] = [sourceOf(memberOf(ran, 'code')), sourceOf(lambda.properties.code)];
+  const first = Math.max(1, position.line - LINES_AROUND);
+  const lines = before.split('\n').slice(first - 1, position.line + LINES_AROUND);
   return (
     <section aria-label="Source of the failure" className="mt-1.5 rounded-md border border-line bg-panel">
-      <p className="flex flex-wrap items-center gap-x-3 border-b border-line px-2.5 py-1 text-small text-muted">
+      <div className="flex flex-wrap items-center gap-x-3 border-b border-line px-2.5 py-1 text-small text-muted">
         Line {position.line}, column {position.column}
-        {isChanged && <span className="text-warn">The lambda was changed after this invocation.</span>}
+        {isChanged && then.isError && <span className="text-warn">The lambda was changed after this invocation.</span>}
+        {before !== after && (
+          <>
+            <span className="text-warn">of the code at that time</span>
+            <Button look="quiet" onPress={() => setComparing(true)}>
+              Compare with the current code
+            </Button>
+          </>
+        )}
         <PlaceLink
-          to={{ screen: 'lambdas', id: result.lambdaId, search: { line: String(position.line) } }}
+          to={{ screen: 'lambdas', id: lambdaId, search: before === after ? { line: String(position.line) } : {} }}
           className="ml-auto"
         >
           Open in the editor
         </PlaceLink>
-      </p>
-      <ol className="mono overflow-x-auto py-1">
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it */}
+      <ol className="mono overflow-x-auto py-1" tabIndex={0} aria-label="Lines of code">
         {lines.map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a code are in their order
           <li key={index} className={`flex gap-3 px-2.5 ${first + index === position.line ? 'bg-error-soft' : ''}`}>
@@ -41,6 +63,23 @@ export function FaultSource({ result }: { result: Omit<RunResult, 'outbound'> & 
           </li>
         ))}
       </ol>
+      {isComparing && (
+        <Dialog
+          title="The code that failed, and the current code"
+          width="large"
+          closing="Close"
+          onClose={() => setComparing(false)}
+        >
+          <div className="h-96 border-y border-line">
+            <DiffEditor
+              label="The code that failed, and the current code"
+              {...{ before, after }}
+              language="javascript"
+              layout="sides"
+            />
+          </div>
+        </Dialog>
+      )}
     </section>
   );
 }

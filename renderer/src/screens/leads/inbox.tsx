@@ -1,7 +1,10 @@
 import { useMemo } from 'react';
-import { parseQuery, type QueryField } from '../../../../server/model/query-language.ts';
+import { parseQuery, type QueryField, queryTerms } from '../../../../server/model/query-language.ts';
 import { useOwnFigures } from '../../api/figures.ts';
+import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
 import { useNowMs } from '../../components/amount.tsx';
+import { counted } from '../../components/amounts.ts';
 import { Button } from '../../components/button.tsx';
 import type { GridColumn } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -118,6 +121,45 @@ function CrmState({ lead: { oid, sender, refused, deliveredAs } }: { lead: Lead 
   return isForAnother ? <State is="error">another oid</State> : <State is="ok">received</State>;
 }
 
+/** The terms of a query that every list of records reads: texts without a field, and the range of time. */
+function sharedTermsOf(q: string): string {
+  const terms = Array.from(queryTerms(q)).flatMap((term) => {
+    if ('message' in term || !['time', 'since', 'until', undefined].includes(term.field)) return [];
+    const text =
+      term.field === undefined ? JSON.stringify(term.value) : `${term.field}:${term.comparison ?? ''}${term.value}`;
+    return `${term.isNegative ? '-' : ''}${text}`;
+  });
+  return terms.join(' ');
+}
+
+/** The numbers of failed invocations and rejected requests that fit the search: a form that never got to the CRM is among them. */
+function NotReceived({ q }: { q: string }) {
+  const [{ scope }] = useSearch();
+  const terms = sharedTermsOf(q);
+  const [failedQuery, rejectedQuery] = [`status:failed ${terms}`.trim(), `is:refused ${terms}`.trim()];
+  const narrow = { buckets: 1, ...(scope !== undefined && { scope }) };
+  const failed = useRead(keys.invocations, '/inspect/figures', { of: 'invocations', q: failedQuery, ...narrow }).data;
+  const rejectedFilter = { of: 'traffic', plane: 'gateway', q: rejectedQuery, ...narrow };
+  const rejected = useRead(keys.traffic, '/inspect/figures', rejectedFilter).data;
+  const [failedCount, rejectedCount] = [failed?.failed ?? 0, rejected?.refused ?? 0];
+  if (failedCount + rejectedCount === 0) return null;
+  return (
+    <p className="flex flex-wrap gap-x-3 border-b border-line px-4 py-1.5 text-muted">
+      {terms === '' ? 'Not in this list:' : 'The search also finds:'}
+      {failedCount > 0 && (
+        <PlaceLink to={{ screen: 'invocations', search: { q: failedQuery } }}>
+          {counted(failedCount, 'failed invocation')}
+        </PlaceLink>
+      )}
+      {rejectedCount > 0 && (
+        <PlaceLink to={{ screen: 'gateway', search: { q: rejectedQuery } }}>
+          {counted(rejectedCount, 'rejected request')}
+        </PlaceLink>
+      )}
+    </p>
+  );
+}
+
 /** The leads that the mock CRM received, and the selected one in detail. */
 export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
   const [{ q = '', sel }, change] = useSearch();
@@ -127,6 +169,7 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
   const chosen = leads.data?.find(({ id }) => id === sel);
   return (
     <MarkWanted query={q}>
+      <NotReceived q={q} />
       <EventList
         {...LEADS}
         name="leads"

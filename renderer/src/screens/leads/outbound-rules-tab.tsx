@@ -58,8 +58,8 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
     <div className="mx-auto flex max-w-5xl flex-col gap-4 px-4 py-4">
       <div className="flex items-start gap-6">
         <p className="flex-1 text-muted">
-          Terrarium applies the first enabled rule that matches a call. Changes take effect on the next call of any
-          lambda. Each recorded call shows the rule that matched. {missing}
+          Of the enabled rules that match a call, all delays up to the first other rule apply, then that rule. Changes
+          take effect on the next call of any lambda. Each recorded call shows the rule that matched. {missing}
         </p>
         <Button icon={Plus} needs="root" onPress={() => setEdited(NEW_RULE)}>
           Add a rule
@@ -85,7 +85,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
           <caption className="sr-only">Outbound rules in the order of evaluation</caption>
           <TableHead
             heads={[
-              { text: 'No.', className: 'w-12 pl-3' },
+              { text: '#', className: 'w-12 pl-3' },
               { text: 'On', className: 'w-20' },
               'Calls to',
               'Effect',
@@ -238,7 +238,7 @@ function RuleTrial({ rules, catchesCrm }: { rules: readonly OutboundRule[]; catc
           className="min-w-80 flex-1"
         />
         <Switch isSelected={isCrm} onChange={setCrm}>
-          the lambda names it as its CRM
+          is the lambda's CRM
         </Switch>
       </div>
       <output className="text-muted">{ruleOutcome(rules, address, isCrm, catchesCrm)}</output>
@@ -257,8 +257,10 @@ function ruleOutcome(rules: readonly OutboundRule[], address: string, isCrm: boo
   const numbers = verdict.rules.map(({ id }) => rules.findIndex((rule) => rule.id === id) + 1);
   const decider =
     numbers.length === 0
-      ? 'The setting outbound.crm decides'
-      : `Rule ${numbers.join(' and rule ')} ${numbers.length === 1 ? 'decides' : 'decide'}`;
+      ? 'The setting outbound.crm applies'
+      : numbers.length === 1
+        ? `Rule ${numbers[0]} applies`
+        : `Rules ${numbers.join(' and ')} apply`;
   const end = effectOf({ action, ...(status !== undefined && { status }), ...(error && { error }) });
   return `${decider}: ${delayMs > 0 ? `waits ${delayMs} ms, then ` : ''}${end}.`;
 }

@@ -35,7 +35,7 @@ export const PRESETS: readonly { id: string; text: string; rule: RuleRequest }[]
   },
   {
     id: 'crm-lost',
-    text: 'CRM cannot be found',
+    text: 'CRM host not found (DNS)',
     rule: { host: OWN_CRM, action: 'fail', error: 'ENOTFOUND', enabled: true },
   },
   { id: 'cut', text: 'Block all calls', rule: { host: '*', action: 'block', enabled: true } },

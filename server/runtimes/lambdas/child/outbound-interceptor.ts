@@ -29,6 +29,12 @@ interface ConnectionTarget extends OutboundTarget {
   isAfterRedirect?: boolean;
 }
 
+interface MockedForm {
+  connection: MockedConnection;
+  /** The network error with which a rule has it fail. */
+  error: Error | undefined;
+}
+
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
 /** Applies the outbound rules (D-200) where all clients make connections: redirects, refuses or delays them. Node makes all others. */
@@ -200,7 +206,7 @@ export class OutboundInterceptor {
   }
 
   /** A request that the mock CRM answers or a rule lets fail; undefined for all other requests. */
-  #formIn(head: RequestHead): { connection: MockedConnection; error: Error | undefined } | undefined {
+  #formIn(head: RequestHead): MockedForm | undefined {
     if (!this.#isMocked(head)) return undefined;
     const formOf = optionsOf(new URL(head.url));
     const target = targetOf(formOf, undefined);
@@ -227,8 +233,7 @@ export class OutboundInterceptor {
     if (!divert || !form) return;
     const isLocal = connected && !isForProxy && !canBeCrm(connected.hostname, this.#routes.ownHosts);
     if (isLocal && !this.#answers.isAfterRedirect(head)) return;
-    if (form.error) return void socket.destroy(form.error);
-    divert(this.#connectHere(new Socket(), form.connection, [], socket));
+    divert(this.#socketFor(form, socket));
     this.#redirected.add(socket);
   }
 
@@ -236,10 +241,16 @@ export class OutboundInterceptor {
   #http2Connection(head: RequestHead): Socket | undefined {
     const form = this.#formIn(head);
     if (!form) return undefined;
-    const socket = this.#connectHere(new Socket(), form.connection);
-    if (form.error) socket.destroy(form.error);
+    const socket = this.#socketFor(form);
     reportElsewhere(socket);
     return socket;
+  }
+
+  /** A socket to the mock responses, or one that waits and fails as a rule says. */
+  #socketFor({ connection, error }: MockedForm, inPlaceOf?: Socket): Socket {
+    const socket = new Socket();
+    if (error) return this.#looksUp(socket, [], {}, connection.verdict.delayMs, error);
+    return this.#connectHere(socket, connection, [], inPlaceOf);
   }
 
   #lead(
