@@ -1,10 +1,15 @@
 import type { z } from 'zod';
-import type { JsonObject } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import { pathParameters } from '../routes/path-parameters.ts';
-import { commitHeader, type ErrorForm, namesIn, type Route } from '../routes/route.ts';
+import { type Answer, commitHeader, type ErrorForm, namesIn, type Route } from '../routes/route.ts';
 
-/** The JSON Schema of a route's schema in the document. */
-export type SchemaOf = (schema: z.ZodType) => JsonObject;
+/** What the document makes of the parts of a route. */
+export interface Conversion {
+  /** The JSON Schema of a route's schema. */
+  schemaOf(schema: z.ZodType): JsonObject;
+  /** An example with the configured prefix of type names. */
+  exampleOf(example: Json): Json;
+}
 
 /** The error statuses of any request: malformed; unknown Host or missing permission; too slow; path too long; too many headers. */
 const ANY_REQUEST = [400, 403, 408, 414, 431];
@@ -56,21 +61,24 @@ export function documentedPaths(rows: readonly (readonly [id: string, row: Route
  */
 export function pathsOf(
   rows: readonly (readonly [id: string, row: Route])[],
-  schemaOf: SchemaOf,
+  conversion: Conversion,
   servers?: JsonObject[],
 ): Record<string, JsonObject> {
   const paths: Record<string, JsonObject> = {};
   for (const [id, row] of rows) {
     const [verb = '', path = ''] = row.route.split(' ');
     const item = paths[path] ?? (servers ? { servers } : {});
-    paths[path] = { ...item, [verb]: operationObject(id, row, schemaOf) };
+    paths[path] = { ...item, [verb]: operationObject(id, row, conversion) };
   }
   return paths;
 }
 
-function operationObject(id: string, row: Route, schemaOf: SchemaOf): JsonObject {
+function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conversion): JsonObject {
   const { tag, summary, description, permission: right, query = {}, body, answer, errorForm = 'Error' } = row;
-  const security = row.security ?? (right === 'none' ? [] : undefined);
+  const schemes = row.security ?? (right === 'none' ? [] : undefined);
+  const security = row.areCredentialsOptional
+    ? [{}, ...(row.security ?? (['basic', 'bearer'] as const)).map(requirement)]
+    : schemes?.map(requirement);
   const parameters = [
     ...namesIn(row.route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ...Object.entries(query).map(([name, { description, form, isRequired }]) => ({
@@ -100,29 +108,49 @@ function operationObject(id: string, row: Route, schemaOf: SchemaOf): JsonObject
     ...(sentences && { description: sentences }),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
-      requestBody: { required: !body.isOptional, content: contentOf(schemaOf(body.schema), body.mediaTypes) },
+      requestBody: {
+        required: !body.isOptional,
+        content: contentOf(
+          { schema: schemaOf(body.schema), ...(body.example !== undefined && { example: exampleOf(body.example) }) },
+          body.mediaTypes,
+        ),
+      },
     }),
-    responses: { ...(answer && successOf(row.route, answer, schemaOf)), ...Object.fromEntries(refusals) },
-    ...(security && { security: security.map((scheme) => ({ [scheme]: [] })) }),
+    responses: {
+      ...(answer && successOf(row.route, answer, schemaOf)),
+      ...Object.fromEntries(refusals),
+      ...(answer?.isAnyStatus && { default: responseOf(answer, schemaOf) }),
+    },
+    ...(security && { security }),
     'x-terrarium-right': typeof right === 'string' ? right : right.map(({ action, on }) => ({ action, on })),
   };
 }
+
+/** A Security Requirement Object. */
+const requirement = (scheme: string): JsonObject => ({ [scheme]: [] });
 
 /** Routes whose requests make commits in the name of the caller. */
 const CHANGES_RESOURCES = /^(post|put|patch|delete) \/(meta|security\/(accounts|groups)|inspect\/roles)\//;
 
 function successOf(
   route: Route['route'],
-  { status, description, schema, headers: extraHeaders, mediaTypes }: NonNullable<Route['answer']>,
-  schemaOf: SchemaOf,
+  answer: NonNullable<Route['answer']>,
+  schemaOf: Conversion['schemaOf'],
 ): JsonObject {
-  const content = schema && { content: contentOf(schemaOf(schema), mediaTypes) };
-  const headers = CHANGES_RESOURCES.test(route) ? { ...extraHeaders, ...commitHeader } : extraHeaders;
-  return { [status]: { description, ...(headers && { headers }), ...content } };
+  const headers = CHANGES_RESOURCES.test(route) ? { ...answer.headers, ...commitHeader } : answer.headers;
+  return { [answer.status]: responseOf({ ...answer, ...(headers && { headers }) }, schemaOf) };
 }
 
-function contentOf(schema: JsonObject, mediaTypes: readonly string[] = ['application/json']): JsonObject {
-  return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
+function responseOf(
+  { description, schema, headers, mediaTypes }: Answer,
+  schemaOf: Conversion['schemaOf'],
+): JsonObject {
+  const content = schema && { content: contentOf({ schema: schemaOf(schema) }, mediaTypes) };
+  return { description, ...(headers && { headers }), ...content };
+}
+
+function contentOf(content: JsonObject, mediaTypes: readonly string[] = ['application/json']): JsonObject {
+  return Object.fromEntries(mediaTypes.map((type) => [type, content]));
 }
 
 /** `components.parameters`: the path parameters by name. Query parameters are inlined. */

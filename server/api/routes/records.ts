@@ -50,11 +50,6 @@ export function recordOf(type: ResourceType): typeof record {
   return records.get(type)?.[0] ?? anyRecord;
 }
 
-/** A record of one type to create or to replace another one. */
-export function requestOf(type: ResourceType): z.ZodType {
-  return records.get(type)?.[1] ?? anyRequest;
-}
-
 /** Lists of resources (D-186, D-187). */
 export const listQuery = {
   expand: flag('Return whole records instead of links'),
@@ -88,11 +83,14 @@ export function newRecord(schema: z.ZodType) {
   return createdWithLocation(schema);
 }
 
-export const patch = { ...readJson(patchDocument, parsePatch), mediaTypes: PATCH_TYPES } as const;
+/** A change that every record accepts: `add` also replaces (D-095). */
+const examplePatch = [{ op: 'add', path: '/description', value: 'Changed with a JSON Patch' }];
+export const patch = { ...readJson(patchDocument, parsePatch, examplePatch), mediaTypes: PATCH_TYPES } as const;
 
-/** A whole record. Its type validates it when it is added to the world. @param schema any type unless set */
-export function wholeRecord(schema: z.ZodType = anyRequest) {
-  return readJson(schema, (input) => input);
+/** A whole record. Its type validates it when it is added to the world. */
+export function wholeRecord(type?: ResourceType) {
+  const schema = (type && records.get(type)?.[1]) ?? anyRequest;
+  return readJson(schema, (input) => input, type?.example ?? { name: 'example' });
 }
 
 /** Effects of a deletion on other resources (D-034, D-055). */

@@ -38,7 +38,6 @@ export const patchDocument = named(
         z.object({ op: z.enum(['move', 'copy']), path: pointer, from: pointer }),
       ]),
     )
-    .meta({ examples: [[{ op: 'replace', path: '/description', value: 'the result of the patch' }]] })
     .describe('JSON Patch (RFC 6902): all operations in order, or none'),
 );
 
