@@ -76,6 +76,19 @@ describe('the OpenAPI document', () => {
     expect(faults).toEqual([]);
   });
 
+  it.each(PARTS)('has no two names that differ only in case, which are one file on some systems: %s', (_, part) => {
+    const names = ['schemas', 'parameters'].flatMap((kind) => Object.keys(Object(memberOf(part.components, kind))));
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
+    expect(names).not.toContain('Error');
+  });
+
+  it('offers to filter a list by simple properties, each by its name', () => {
+    const namesOf = (path: string) => JSON.stringify(at('paths', path, 'get', 'parameters'));
+    const ofLambdas = namesOf('/meta/{fqon}/lambdas');
+    expect(ofLambdas).toContain('"name":"runtime"');
+    for (const name of ['filter', 'env', 'secrets', 'gpu_support']) expect(ofLambdas).not.toContain(`"name":"${name}"`);
+  });
+
   it('has the types of examples with the configured prefix', () => {
     const content = at('paths', '/meta/{fqon}/providers', 'post', 'requestBody', 'content', 'application/json');
     expect(memberOf(memberOf(content, 'example'), 'resource_type')).toMatch(/^Acme::/);
@@ -105,10 +118,12 @@ describe('the OpenAPI document', () => {
 
   it('gives each operation its own id, a summary, and responses for success and for errors of the client', () => {
     expect(operations.length).toBeGreaterThan(300);
-    expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
-    for (const { operationId, summary, responses } of operations) {
+    for (const name of ['operationId', 'summary'])
+      expect(new Set(operations.map(({ [name]: text }) => text)).size, name).toBe(operations.length);
+    for (const { operationId, summary, description, responses } of operations) {
       const statuses = Object.keys(Object(responses));
       expect(summary).not.toBe('');
+      expect([operationId, description]).toEqual([operationId, expect.stringMatching(/\.$/)]);
       // A terminal is a WebSocket: a successful handshake is 101.
       expect([operationId, statuses]).toEqual([
         operationId,
@@ -249,7 +264,7 @@ describe('the OpenAPI document', () => {
 
   it('uses the configured prefix of type names', () => {
     expect(JSON.stringify(at('components', 'schemas', 'Provider'))).toContain('Acme::Configuration::Provider::CaaS');
-    expect(at('components', 'schemas', 'Token', 'properties', 'acme_access_token_href')).toBeDefined();
+    expect(at('components', 'schemas', 'AccessToken', 'properties', 'acme_access_token_href')).toBeDefined();
   });
 });
 

@@ -213,7 +213,7 @@ const headers: Readonly<Record<number, [name: string, description: string, type:
 function errorResponses(rows: readonly Route[]): JsonObject {
   const responses: JsonObject = {};
   for (const row of rows) {
-    const { errorForm = 'Error' } = row;
+    const { errorForm = 'PlatformError' } = row;
     for (const status of refusalsOf(row)) responses[errorResponse(errorForm, status)] ??= response(errorForm, status);
   }
   return responses;

@@ -40,7 +40,14 @@ export function errorResponse(form: ErrorForm, status: number): string {
  */
 export function documentedPaths(rows: readonly (readonly [id: string, row: Route])[]): [id: string, row: Route][] {
   const firstByForm = new Map<string, string>();
-  return rows.flatMap(([id, row]): [string, Route][] => {
+  const summaries = new Set<string>();
+  /** Tools list operations by their summaries, so a second route with the same one gets its path. */
+  const distinct = (row: Route): Route => {
+    const summary = summaries.has(row.summary) ? `${row.summary} (${row.route.split(' ')[1]})` : row.summary;
+    summaries.add(summary);
+    return { ...row, summary };
+  };
+  const listed = rows.flatMap(([id, row]): [string, Route][] => {
     const [, path = ''] = row.route.split(' ');
     const form = path.replace(/\{\w+\}/g, '{}');
     const first = firstByForm.get(form) ?? path;
@@ -50,8 +57,10 @@ export function documentedPaths(rows: readonly (readonly [id: string, row: Route
     if (!values) throw new Error(`${row.route}: the document already contains ${first}`);
     // The verb is unchanged.
     const routeOf = (value: string) => row.route.replace(`{${name}}`, value) as Route['route'];
-    return values.map((value) => [`${id}_${value}`, { ...row, route: routeOf(value) }]);
+    const idOf = (value: string) => `${id}${value.charAt(0).toUpperCase()}${value.slice(1)}`;
+    return values.map((value) => [idOf(value), { ...row, route: routeOf(value), summary: `${row.summary}: ${value}` }]);
   });
+  return listed.map(([id, row]) => [id, distinct(row)]);
 }
 
 /**
@@ -74,22 +83,24 @@ export function pathsOf(
 }
 
 function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conversion): JsonObject {
-  const { tag, summary, description, permission: right, query = {}, body, answer, errorForm = 'Error' } = row;
+  const { tag, summary, description, permission: right, query = {}, body, answer, errorForm = 'PlatformError' } = row;
   const schemes = row.security ?? (right === 'none' ? [] : undefined);
   const security = row.areCredentialsOptional
     ? [{}, ...(row.security ?? (['basic', 'bearer'] as const)).map(requirement)]
     : schemes?.map(requirement);
   const parameters = [
     ...namesIn(row.route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
-    ...Object.entries(query).map(([name, { description, form, isRequired }]) => ({
-      name,
-      in: 'query',
-      ...(isRequired && { required: true }),
-      // The default, which generated clients do not assume.
-      ...((form.type === 'object' || form.type === 'array') && { style: 'form', explode: true }),
-      schema: form,
-      description,
-    })),
+    ...Object.entries(query)
+      .filter(([, { isListedByName }]) => !isListedByName)
+      .map(([name, { description, form, isRequired }]) => ({
+        name,
+        in: 'query',
+        ...(isRequired && { required: true }),
+        // The default, which generated clients do not assume.
+        ...((form.type === 'object' || form.type === 'array') && { style: 'form', explode: true }),
+        schema: form,
+        description,
+      })),
     ...Object.values(query).flatMap(({ names = [] }) =>
       names
         .filter((name) => !Object.hasOwn(query, name))
@@ -100,12 +111,13 @@ function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conver
     status,
     { $ref: `#/components/responses/${errorResponse(errorForm, status)}` },
   ]);
-  const sentences = [right === 'root' && 'For the root user.', description].filter(Boolean).join(' ');
+  const requirementText = requirementTextOf(row);
+  const sentences = right === 'root' ? [requirementText, description] : [description, requirementText];
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(sentences && { description: sentences }),
+    description: sentences.filter(Boolean).join(' '),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
@@ -128,6 +140,18 @@ function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conver
 
 /** A Security Requirement Object. */
 const requirement = (scheme: string): JsonObject => ({ [scheme]: [] });
+
+/** What a route requires of its caller, as a sentence. */
+function requirementTextOf({ permission: right, areCredentialsOptional }: Route): string {
+  if (right === 'none') return 'Needs no credentials.';
+  if (right === 'caller') return 'For every user.';
+  if (right === 'root') return 'For the root user.';
+  const requirements = right.map(({ action, on, isNotOfOwn }) => {
+    const target = on === 'root' || on === 'parent' ? `the ${on === 'root' ? 'root organization' : on}` : `\`${on}\``;
+    return `\`${action}\` on ${target}${isNotOfOwn ? ' unless it is your own' : ''}`;
+  });
+  return `Requires ${requirements.join(' and ')}${areCredentialsOptional ? ' unless it is public' : ''}.`;
+}
 
 /** Routes whose requests make commits in the name of the caller. */
 const CHANGES_RESOURCES = /^(post|put|patch|delete) \/(meta|security\/(accounts|groups)|inspect\/roles)\//;

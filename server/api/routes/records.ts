@@ -63,11 +63,24 @@ export const listQuery = {
   },
 };
 
-/** The parameters of the list of one type: it can be filtered by each property. */
+/** Can a property be compared with the text of a parameter? */
+function isScalar(schema: z.ZodType): boolean {
+  const { type } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return type !== 'object' && type !== 'array';
+}
+
+/** Can records have properties that the schema does not name? */
+function isOpen(schema: z.ZodType): boolean {
+  return Boolean(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).additionalProperties);
+}
+
+/** The parameters of the list of one type: it can be filtered by each property with a simple value. */
 export function listQueryOf(type: ResourceType) {
   const hidden = hiddenProperties(type);
-  const properties = Object.keys(shapeOf(type.properties)).filter((name) => !hidden.includes(name));
-  return { ...listQuery, filter: { ...listQuery.filter, names: [...listQuery.filter.names, ...properties] } };
+  const shape = Object.entries(shapeOf(type.properties));
+  const properties = shape.flatMap(([name, schema]) => (hidden.includes(name) || !isScalar(schema) ? [] : [name]));
+  const names = [...listQuery.filter.names, ...properties];
+  return { ...listQuery, filter: { ...listQuery.filter, names, isListedByName: !isOpen(type.properties) } };
 }
 
 export function listAnswer(schema: z.ZodType) {

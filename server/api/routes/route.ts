@@ -63,7 +63,7 @@ export interface Route {
   answer?: Answer;
   /** Possible error statuses besides those that follow from the other members. */
   errors?: readonly number[];
-  /** Default: `Error`. */
+  /** Default: `PlatformError`. */
   errorForm?: ErrorForm;
   /** Accepted ways to authenticate (default: both). */
   security?: readonly ('bearer' | 'basic')[];

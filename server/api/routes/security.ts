@@ -87,7 +87,7 @@ const membershipPatch = named(
 );
 
 /** An access token (D-170). */
-const token = looseObject('Token', {
+const token = looseObject('AccessToken', {
   access_token: z.string(),
   token_type: z.literal('bearer'),
   expires_in: z.int().describe('Seconds'),

@@ -55,7 +55,7 @@ export const health = object('Health', {
 
 /** Error formats (D-180, D-171); health has a separate one. */
 export const errorForms = {
-  Error: object('Error', {
+  PlatformError: object('PlatformError', {
     code,
     reason,
     message: z.string().describe('What failed, why, and what to do next'),
