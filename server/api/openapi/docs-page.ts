@@ -97,8 +97,8 @@ openapi-explorer::part(btn-try):is(:hover, :focus-visible) { color: light-dark(#
 <script type="module" src="docs/${SCRIPT}"></script>
 </head>
 <body>
-<h1>${DOCUMENTS[shown].title}</h1>
-<nav aria-label="Documents">${Object.entries(DOCUMENTS).map(linkTo(shown)).join('')}</nav>
+<header><h1>${DOCUMENTS[shown].title}</h1>
+<nav aria-label="Documents">${Object.entries(DOCUMENTS).map(linkTo(shown)).join('')}</nav></header>
 <openapi-explorer spec-url="${DOCUMENTS[shown].path}" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
 <noscript>This page needs JavaScript. The document itself is at <a href="${DOCUMENTS[shown].path}">${DOCUMENTS[shown].path}</a>.</noscript>
 </body>
