@@ -14,6 +14,7 @@ import { createTenant, type Tenant } from '../server/testing/tenant.ts';
 // Clients that current generators create from the API document compile in strict mode, and work with a platform.
 
 const LIMIT_MS = 180_000;
+const DOCUMENTS = ['openapi.json', 'openapi.gateway.json', 'openapi.inspect.json'];
 const CLIENTS = ['openapi-fetch', 'hey-api', 'orval'];
 const sources = join(import.meta.dirname, '..', 'fixtures', 'api-clients');
 /** Next to the packages, so that the clients find them. */
@@ -49,7 +50,7 @@ beforeAll(async () => {
   const auth = `Basic ${Buffer.from(`${apiKey}:${apiSecret}`).toString('base64')}`;
   token = (await send('POST', `${securityUrl}/root/oauth/issue`, { body: grant, headers: { Authorization: auth } }))
     .body.access_token;
-  await writeFile(join(folder, 'openapi.json'), await (await fetch(`${baseUrl}/openapi.json`)).text());
+  for (const name of DOCUMENTS) await writeFile(join(folder, name), await (await fetch(`${baseUrl}/${name}`)).text());
   await writeFile(join(folder, 'package.json'), '{"type":"commonjs"}');
   await mkdir(join(folder, 'generated'));
 }, LIMIT_MS);
@@ -62,7 +63,7 @@ it('redocly finds nothing to complain about', { timeout: LIMIT_MS }, async () =>
   const found = await command(
     '@redocly/cli/bin/cli.js',
     'lint',
-    'openapi.json',
+    ...DOCUMENTS,
     '--config',
     'redocly.yaml',
     '--format',
@@ -73,6 +74,8 @@ it('redocly finds nothing to complain about', { timeout: LIMIT_MS }, async () =>
 
 it('generated clients compile strictly', { timeout: LIMIT_MS }, async () => {
   await command('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'generated/openapi-typescript.ts');
+  for (const name of ['gateway', 'inspect'])
+    await command('openapi-typescript/bin/cli.js', `openapi.${name}.json`, '-o', `generated/${name}.ts`);
   await command('@hey-api/openapi-ts/bin/run.js', '-i', 'openapi.json', '-o', 'generated/hey-api');
   const output = {
     target: 'generated/orval/client.ts',

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { controlPlaneTables, refusingTables } from '../server/api/routes/tables.ts';
 import { routesOf as mountedIn } from '../server/api/server/mount-routes.ts';
 import { typeIdOf } from '../server/model/type-names.ts';
+import { EXAMPLE_ID } from '../server/model/types/schema-parts.ts';
 import { startEmulator } from '../server/platform/emulator.ts';
 import { accountChanges } from '../server/services/resources/account-routes.ts';
 import { resourceRouter } from '../server/services/resources/routes.ts';
@@ -143,6 +144,35 @@ describe('of the operations of the document', () => {
   it('every PATCH without operations answers as documented', () =>
     expectAll(patches, (operation) => expectAsDocumented(operation, addressOf(operation, example), { body: [] })));
 
+  it('every example of a body is understood, and those of new records create them', () =>
+    expectAll(
+      changes.filter(({ requestBody, path }) => requestBody && !LEAVES_THE_MACHINE.test(path)),
+      async (operation) => {
+        const { verb, path, requestBody, responses } = operation;
+        const [[type = '', { example: body = undefined } = {}] = []] = Object.entries(requestBody?.content ?? {});
+        if (type === 'application/zip') return;
+        const words = path.split('/').reverse();
+        const ids = new Map([
+          ['lambdas', 'lambda_provider_id'],
+          ...RUN_BY_ENGINE.map((word) => [word, 'provider_id'] as const),
+        ]);
+        const known = example(
+          words.map((word) => ids.get(word)).find(Boolean) ?? (LAMBDA_USERS.test(path) ? 'lambda_id' : 'user_id'),
+        );
+        const sentBody = JSON.parse(JSON.stringify(body).replaceAll(EXAMPLE_ID, known));
+        const reply = await send(verb, addressOf(operation, example), {
+          auth,
+          body: type === FORM ? new URLSearchParams(sentBody) : sentBody,
+        });
+        const isCreated = Object.hasOwn(responses, '201') && path.startsWith('/meta');
+        if (isCreated) expect([reply.status, reply.body]).toEqual([expect.toBeOneOf([201, 409]), expect.anything()]);
+        // The password of the example is no user's, and its name is not that of the record.
+        const isMistaken = reply.body.error === 'invalid_grant' || /^renaming /.test(String(reply.body.message));
+        if (!isMistaken)
+          expect([reply.status, reply.body]).not.toEqual([expect.toBeOneOf([400, 415]), expect.anything()]);
+      },
+    ));
+
   it('every change of an unknown resource answers as documented', () =>
     expectAll(changes, (operation) => {
       const isForm = operation.requestBody?.content[FORM] !== undefined;
@@ -168,6 +198,10 @@ describe('the documentation page of a platform', () => {
 });
 
 const FORM = 'application/x-www-form-urlencoded';
+const LEAVES_THE_MACHINE = /^\/inspect\/publishing\//;
+/** Types whose examples refer to a container engine, and those whose examples refer to a lambda. */
+const RUN_BY_ENGINE = ['containers', 'jobs', 'secrets', 'volumes'];
+const LAMBDA_USERS = /(apiendpoints|rules|async)/;
 
 /** Values of path parameters: what there is in the demo world and what is added to it, one below the other where that can be. */
 async function examplesIn({ root, emulator }: Platform, auth: string): Promise<Map<string, string>> {
@@ -219,6 +253,7 @@ async function examplesIn({ root, emulator }: Platform, auth: string): Promise<M
     ['api_id', api.id],
     ['apiendpoint_id', endpoint.id],
     ['provider_id', provider.id],
+    ['lambda_provider_id', (await first('/root/providers', 'default-lambda')).id],
     ['user_id', user.id],
     ['account_id', user.id],
     ['group_id', (await first('/demo/groups')).id],

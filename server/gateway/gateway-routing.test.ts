@@ -65,6 +65,19 @@ describe('an endpoint', () => {
     expect(gateway.calls.map(({ context }) => context.path)).toEqual(['', '', '/lead', '', '', '/lead%2Fnew%20form']);
   });
 
+  it('is found where a client has encoded the slashes of its path, unless the path as sent has an endpoint', async () => {
+    const web = gateway.api('web');
+    gateway.endpoint(
+      web,
+      gateway.lambda(() => text('orders')),
+      { resource: '/shop/orders' },
+    );
+    expect(await gateway.send('GET', '/web/shop%2Forders%2f1001?x=%2F')).toMatchObject({ status: 200, body: 'orders' });
+    expect(gateway.calls[0]?.context).toMatchObject({ path: '/1001', params: { x: ['/'] } });
+    expect(await gateway.send('GET', '/web/shop%2Fcarts')).toMatchObject({ status: 404 });
+    expect(await gateway.send('GET', '/web/shop%2F..%2Forders')).toMatchObject({ status: 400 });
+  });
+
   it('with hosts serves them alone, with precedence over others', async () => {
     const web = gateway.api('web');
     gateway.endpoint(

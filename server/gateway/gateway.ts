@@ -160,10 +160,7 @@ export class Gateway {
       });
     });
     server.on('connect', ({ socket }, stream) => {
-      const refusal = {
-        reason: 'not_supported',
-        message: 'CONNECT is not supported: the gateway is not a proxy',
-      } as const;
+      const refusal = new PlatformError('not_supported', 'CONNECT is not supported: the gateway is not a proxy');
       turns.whenAnswered(socket, () => refuseConnection(stream, refusal, this.#refusalHeaders()));
     });
     server.on('clientError', (fault, duplex) => {

@@ -17,7 +17,7 @@ import { lambdaAnswer, lambdaCall } from './lambda-call.ts';
 import type { GatewayLimits } from './limits.ts';
 import { Preflights } from './preflights.ts';
 import type { PublishedEndpoints } from './published-endpoints.ts';
-import { parseTarget, type RequestTarget, readBody, restAfter } from './request.ts';
+import { parseTarget, type RequestTarget, readBody, restAfter, withSlashesDecoded } from './request.ts';
 import { methodsOf, routeForMethod } from './route-table.ts';
 
 export interface PipelineParts {
@@ -35,6 +35,8 @@ export interface PipelineParts {
   steadyMs(): number;
 }
 
+type FoundRoutes = readonly (Endpoint | BuiltInRoute)[] | undefined;
+
 /** The steps from a request to its response, in the order of D-154. */
 export class Pipeline {
   readonly #parts: PipelineParts;
@@ -51,10 +53,9 @@ export class Pipeline {
   /** Undefined if the response was streamed from a container. Throws or rejects with PlatformError, or ClientDisconnected. */
   answer(exchange: Exchange): Answer | Promise<Answer | undefined> {
     const { request } = exchange;
-    const target = this.#targetOf(request.url ?? '');
-    const host = this.#ownHost(exchange, target);
-    const builtIn = this.#parts.builtIns.find(target.segments);
-    const routes = this.#routesOf(host, target.segments, builtIn);
+    const sentTarget = this.#targetOf(request.url ?? '');
+    const host = this.#ownHost(exchange, sentTarget);
+    const { target, builtIn, routes } = this.#lookUp(host, sentTarget);
     const requestedMethod = preflightedMethod(request);
     if (!routes) {
       // So that a page can read the 404.
@@ -146,12 +147,19 @@ export class Pipeline {
     );
   }
 
-  /** An endpoint with exactly this path (`/async` of an API `api`, D-165) shares it with a built-in route, no other does (D-151). */
-  #routesOf(
+  /** Generated clients encode the slashes of `{endpoint}`, so a path that has no endpoint as it was sent is read with slashes (D-151). */
+  #lookUp(
     host: string,
-    segments: readonly string[],
-    builtIn: BuiltInRoute | undefined,
-  ): readonly (Endpoint | BuiltInRoute)[] | undefined {
+    target: RequestTarget,
+  ): { target: RequestTarget; builtIn: BuiltInRoute | undefined; routes: FoundRoutes } {
+    const builtIn = this.#parts.builtIns.find(target.segments);
+    const routes = this.#routesOf(host, target.segments, builtIn);
+    const decodedTarget = routes ? undefined : withSlashesDecoded(target);
+    return decodedTarget ? this.#lookUp(host, decodedTarget) : { target, builtIn, routes };
+  }
+
+  /** An endpoint with exactly this path (`/async` of an API `api`, D-165) shares it with a built-in route, no other does (D-151). */
+  #routesOf(host: string, segments: readonly string[], builtIn: BuiltInRoute | undefined): FoundRoutes {
     const found = this.#parts.endpoints.find(host, segments);
     if (!builtIn) return found;
     const depth = found?.[0]?.prefix.length;

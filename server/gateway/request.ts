@@ -52,6 +52,12 @@ function decodeSegment(segment: string): string {
   return decoded;
 }
 
+/** The target with encoded slashes as slashes; undefined if it has none. Throws 400 for `.` and `..` segments that appear. */
+export function withSlashesDecoded(target: RequestTarget): RequestTarget | undefined {
+  const path = target.path.replace(/%2f/gi, '/');
+  return path === target.path ? undefined : { ...target, path, segments: segmentsOf(path) };
+}
+
 /** The path as sent after `count` segments (D-153): empty or starting with `/`. A single trailing slash counts as empty, except at 0. */
 export function restAfter(path: string, count: number): string {
   if (count === 0) return path;

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import manifest from '../../package.json' with { type: 'json' };
-import { authenticate } from '../api/server/authenticate.ts';
+import { authenticate, basicRealmFor } from '../api/server/authenticate.ts';
 import { GracefulShutdown } from '../api/server/graceful-shutdown.ts';
 import { listenAt } from '../api/server/listening.ts';
 import type { Authenticator, Authorizer } from '../model/caller.ts';
@@ -28,9 +28,13 @@ interface ControlPlaneParts extends Pick<Platform<object>, 'store' | 'allowedHos
 export async function startControlPlane(parts: ControlPlaneParts, cleanup: CleanupStack) {
   const { config, addresses, host, store, allowedHosts, onFault } = parts;
   const { authenticator, authorizer, sessions } = parts.security;
-  const callerOf = (req: Request) =>
-    authenticate(authenticator.identify(req.headers.authorization), addresses.seenBy(req));
-  const guard = { view: store.view, authorizer, callerOf };
+  const callerOf = (req: Request) => {
+    const { securityUrl } = addresses.seenBy(req);
+    const basicRealm = basicRealmFor(req, securityUrl);
+    return authenticate(authenticator.identify(req.headers.authorization), { securityUrl, basicRealm });
+  };
+  const baseUrlFor = (req: Request) => addresses.seenBy(req).baseUrl;
+  const guard = { view: store.view, authorizer, callerOf, baseUrlFor };
   const routers = host.routers(guard);
   const shutdown = new GracefulShutdown();
   const controlPlane = createControlPlane({

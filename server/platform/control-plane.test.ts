@@ -119,7 +119,7 @@ describe('addresses in answers (D-011)', () => {
     const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': 'cloud.example.com' };
     const reply = await send('GET', `${emulator.baseUrl}/meta/root`, { headers });
     expect(reply.headers.get('www-authenticate')).toBe(
-      'Bearer realm="https://cloud.example.com/security/root/oauth/issue"',
+      'Bearer realm="https://cloud.example.com/security/root/oauth/issue", Basic realm="https://cloud.example.com/security"',
     );
   });
 });
@@ -292,6 +292,24 @@ describe('limits (D-185)', () => {
     expect(await raw(`GET ${target(60_000)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)).toMatch(
       /^HTTP\/1\.1 414 .*"code":414/s,
     );
+  });
+
+  it.each([
+    ['/security/accounts/self', ['code', 'reason', 'message', 'resource', 'developerMessage']],
+    ['/security/root/oauth/issue', ['error', 'error_description', 'code']],
+    ['/meta/root', ['code', 'reason', 'message']],
+  ])('is refused in the form of the errors of %s before any service sees it', async (path, members) => {
+    const bodyOf = async (target: string, { host = new URL(emulator.baseUrl).host, header = '' }) => {
+      const text = await raw(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n${header}Connection: close\r\n\r\n`);
+      return JSON.parse(text.slice(text.indexOf('\r\n\r\n')));
+    };
+    const bodies = [
+      await bodyOf(path, { host: 'evil.example' }),
+      await bodyOf(`${path}?${'x'.repeat(9_000)}`, {}),
+      await bodyOf(path, { header: `X-Long: ${'x'.repeat(60_000)}\r\n` }),
+    ];
+    expect(bodies.map(({ code }) => code)).toEqual([403, 414, 431]);
+    for (const body of bodies) expect(Object.keys(body)).toEqual(members);
   });
 
   it('too many headers are 431', async () => {

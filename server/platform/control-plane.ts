@@ -5,6 +5,7 @@ import { answerErrors } from '../api/server/answer-error.ts';
 import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { compressAnswers } from '../api/server/compress.ts';
 import { refuseMalformed } from '../api/server/connection-faults.ts';
+import { errorBody } from '../api/server/error-body.ts';
 import { type ExchangeRecording, recordExchange } from '../api/server/exchange-recording.ts';
 import { forExpress } from '../api/server/for-express.ts';
 import type { GracefulShutdown } from '../api/server/graceful-shutdown.ts';
@@ -19,6 +20,7 @@ import {
   responseToHandshake,
   upgradeWebSocketsOnly,
 } from '../api/server/upgrades.ts';
+import { COMMIT_HEADER } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 
 export interface ControlPlaneOptions {
@@ -91,11 +93,14 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
     const headers = { 'X-Terrarium-Version': options.version };
     const { requestTargetBytes } = options.limits;
     // As: TCP, no other Duplex.
-    turns.whenRefusable(socket as Socket, () => refuseMalformed(fault, socket, { headers, requestTargetBytes }));
+    turns.whenRefusable(socket as Socket, () =>
+      refuseMalformed(fault, socket, { headers, requestTargetBytes, bodyOf: errorBody }),
+    );
   });
   limitBytesInFlight(server, {
     requestBodyBytes: options.limits.requestBodyBytes,
     headers: { 'X-Terrarium-Version': options.version },
+    bodyOf: errorBody,
   });
   return server;
 }
@@ -128,6 +133,11 @@ function everyResponse({ version, allowedHosts, limits }: ControlPlaneOptions): 
   };
 }
 
+/** Headers that pages of listed origins can read, besides those that CORS always allows. */
+const EXPOSED_HEADERS = ['Location', 'WWW-Authenticate', 'Retry-After', COMMIT_HEADER, 'X-Terrarium-Version'].join(
+  ', ',
+);
+
 /** CORS for listed origins only; `OPTIONS` on any path is 200 and empty (D-013). */
 function allowOrigins(origins: readonly string[]): RequestHandler {
   return (req, res, next) => {
@@ -135,7 +145,7 @@ function allowOrigins(origins: readonly string[]): RequestHandler {
     if (origins.length > 0) res.vary('Origin');
     if (origin !== undefined && origins.includes(origin)) {
       res.setHeader('Access-Control-Allow-Origin', origin);
-      res.setHeader('Access-Control-Expose-Headers', 'Location, X-Terrarium-Version');
+      res.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
       if (req.method === 'OPTIONS') {
         res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, PATCH, DELETE');
         res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type');

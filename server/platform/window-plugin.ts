@@ -76,7 +76,7 @@ function documentation(typePrefix: string, addresses: (req: Request) => ServiceA
     const { docsRouter } = await import('../api/openapi/docs-routes.ts');
     const { openApiDocument } = await import('../api/openapi/document.ts');
     return docsRouter({
-      document: (at) => openApiDocument({ version: manifest.version, typePrefix, ...at }),
+      document: (at, name) => openApiDocument({ version: manifest.version, typePrefix, ...at }, name),
       addresses,
       assetsDir: packageFile('dist/docs'),
     });
@@ -86,6 +86,6 @@ function documentation(typePrefix: string, addresses: (req: Request) => ServiceA
     const { baseUrl, metaUrl, securityUrl, gatewayUrl } = addresses(req);
     res.json({ version: manifest.version, metaUrl, securityUrl, gatewayUrl, docs: `${baseUrl}/docs` });
   });
-  router.get(/^\/(openapi\.json$|docs(\/|$))/, lazyRouter(docs));
+  router.get(/^\/(openapi(\.\w+)?\.json$|docs(\/|$))/, lazyRouter(docs));
   return router;
 }

@@ -7,7 +7,7 @@ export const BASE = 'http://base';
 export const GATEWAY = 'http://gateway';
 
 const schema = z.record(z.string(), z.unknown());
-const content = z.record(z.string(), z.object({ schema: schema.optional() }));
+const content = z.record(z.string(), z.object({ schema: schema.optional(), example: z.unknown().optional() }));
 const reference = z.object({ $ref: z.string() });
 const response = z.object({ content: content.optional() });
 const parameter = z.object({
@@ -36,25 +36,33 @@ const operationSchema = z.object({
 /** One operation of the document with its position. */
 export type DocumentedOperation = z.infer<typeof operationSchema>;
 
-const { paths, components } = z
-  .object({
-    paths: z.record(z.string(), z.record(z.string(), z.unknown())),
-    components: z.object({
-      schemas: z.record(z.string(), schema),
-      parameters: z.record(z.string(), parameter),
-      responses: z.record(z.string(), response),
-    }),
-  })
-  .parse(openApiDocument({ version: '0', typePrefix: 'Platform', baseUrl: BASE, gatewayUrl: GATEWAY }));
+const documentSchema = z.object({
+  paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+  components: z.object({
+    schemas: z.record(z.string(), schema),
+    parameters: z.record(z.string(), parameter),
+    responses: z.record(z.string(), response),
+  }),
+});
+const options = { version: '0', typePrefix: 'Platform', baseUrl: BASE, gatewayUrl: GATEWAY };
+const contract = documentSchema.parse(openApiDocument(options));
+const inspect = documentSchema.parse(openApiDocument(options, 'inspect'));
+/** Parts with one name are made from one schema. */
+const components = {
+  parameters: { ...contract.components.parameters, ...inspect.components.parameters },
+  responses: { ...contract.components.responses, ...inspect.components.responses },
+};
 
-export const { schemas } = components;
+export const schemas = { ...contract.components.schemas, ...inspect.components.schemas };
 
 /** All operations of the document. */
-export const documentedOperations: readonly DocumentedOperation[] = Object.entries(paths).flatMap(
-  ([path, { servers, ...verbs }]) =>
-    Object.entries(verbs).map(([verb, operation]) =>
-      operationSchema.parse({ verb, path, servers, ...Object(operation) }),
-    ),
+export const documentedOperations: readonly DocumentedOperation[] = Object.entries({
+  ...contract.paths,
+  ...inspect.paths,
+}).flatMap(([path, { servers, ...verbs }]) =>
+  Object.entries(verbs).map(([verb, operation]) =>
+    operationSchema.parse({ verb, path, servers, ...Object(operation) }),
+  ),
 );
 
 /** Resolves a parameter, which can be a reference to a shared one. */

@@ -1,20 +1,32 @@
+import { DOCUMENTS, type DocumentName } from './document.ts';
+
 const SCRIPT = 'openapi-explorer.min.js';
 
+const linkTo =
+  (shown: DocumentName) =>
+  ([name, { title }]: [string, { title: string }]): string =>
+    `<a href="docs?document=${name}"${name === shown ? ' aria-current="page"' : ''}>${title}</a>`;
+
 /**
- * The documentation page: the explorer element over `openapi.json`, in the light or dark colors of the reader's system. Addresses are
+ * The documentation page: links to the documents, and the explorer element over one of them, in the light or dark colors of the reader's system. Addresses are
  * relative, so that the page works below a proxy path. The rules of the page take precedence over those of the element and set its colors
  * without a script.
  */
-export const docsPage = `<!doctype html>
+export const docsPage = (shown: DocumentName): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Terrarium API</title>
+<title>${DOCUMENTS[shown].title}</title>
 <link rel="icon" href="data:,">
 <style>
 :root { color-scheme: light dark; background: light-dark(#ffffff, #131b17); }
-body { margin: 0; }
+body { margin: 0; display: flex; flex-direction: column; height: 100vh; font: 14px system-ui, sans-serif; }
+h1 { font-size: 18px; margin: 8px 16px; }
+nav { display: flex; gap: 16px; padding: 0 16px 8px; background: light-dark(#fbfbf9, #0e1411); }
+nav a { color: light-dark(#1f7a52, #5cc394); }
+nav a[aria-current] { color: light-dark(#1d2420, #e3e9e4); font-weight: 600; text-decoration: none; }
+openapi-explorer { flex: 1; min-height: 0; }
 openapi-explorer {
   --font-regular: system-ui, sans-serif;
   --font-mono: ui-monospace, monospace;
@@ -49,7 +61,7 @@ openapi-explorer {
   --nav-hover-scrollbar-color: light-dark(#d3d7cf, #35443c);
 
   --code-fg: light-dark(#56615a, #a9b5ae);
-  --inline-code-fg: light-dark(#1f7a52, #5cc394);
+  --inline-code-fg: light-dark(#175c3d, #7fd3ab);
   --code-property-color: light-dark(#8a2a5b, #e59ac2);
   --code-keyword-color: light-dark(#2c6bc9, #7fa8ef);
   --code-operator-color: light-dark(#a86400, #e0a84a);
@@ -69,6 +81,8 @@ openapi-explorer {
   --red: #c0362c;
   --purple: #6b46b8;
 }
+/* The element would give a hovered button the color of its background. */
+openapi-explorer::part(btn-try):is(:hover, :focus-visible) { color: light-dark(#ffffff, #0e1411); }
 @media (prefers-color-scheme: dark) {
   openapi-explorer {
     --green: #5cc394;
@@ -83,8 +97,10 @@ openapi-explorer {
 <script type="module" src="docs/${SCRIPT}"></script>
 </head>
 <body>
-<openapi-explorer spec-url="openapi.json" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
-<noscript>This page needs JavaScript. The document itself is at <a href="openapi.json">openapi.json</a>.</noscript>
+<header><h1>${DOCUMENTS[shown].title}</h1>
+<nav aria-label="Documents">${Object.entries(DOCUMENTS).map(linkTo(shown)).join('')}</nav></header>
+<openapi-explorer spec-url="${DOCUMENTS[shown].path}" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
+<noscript>This page needs JavaScript. The document itself is at <a href="${DOCUMENTS[shown].path}">${DOCUMENTS[shown].path}</a>.</noscript>
 </body>
 </html>
 `;

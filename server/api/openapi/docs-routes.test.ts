@@ -19,8 +19,8 @@ let timesMade = 0;
 const server = createServer(
   express().use(
     docsRouter({
-      document: ({ baseUrl, gatewayUrl }) => {
-        timesMade++;
+      document: ({ baseUrl, gatewayUrl }, name) => {
+        if (name === 'platform') timesMade++;
         return { openapi: '3.1.0', info: { description: `curl ${baseUrl}/meta` }, servers: [baseUrl, gatewayUrl] };
       },
       addresses: ({ headers }) => ({ baseUrl: `http://${headers.host}`, gatewayUrl: GATEWAY_URL }),
@@ -49,7 +49,8 @@ describe('the documentation page', () => {
     const page = await reply.text();
     const addresses = [...page.matchAll(/(?:src|href|spec-url)="([^"]+)"/g)].map(([, found = '']) => found);
     const loaded = addresses.filter((address) => !address.startsWith('data:'));
-    expect(new Set(loaded)).toEqual(new Set(['docs/openapi-explorer.min.js', 'openapi.json']));
+    const pages = ['platform', 'gateway', 'inspect'].map((name) => `docs?document=${name}`);
+    expect(new Set(loaded)).toEqual(new Set(['docs/openapi-explorer.min.js', 'openapi.json', ...pages]));
     expect(page.replaceAll(/(?:src|href|spec-url)="[^"]+"/g, '')).not.toMatch(/https?:|\/\/|@import|url\(/);
     for (const address of loaded) {
       expect((await fetch(new URL(address, `${base}/docs`))).status, address).toBe(200);
@@ -71,6 +72,14 @@ describe('the documentation page', () => {
     const reply = await fetch(`${base}/docs/`);
     expect(reply.url).toBe(`${base}/docs`);
     expect(reply.status).toBe(200);
+  });
+
+  it.each(['platform', 'gateway', 'inspect'])('shows the document of its address: %s', async (name) => {
+    const page = await (await fetch(`${base}/docs?document=${name}`)).text();
+    const [, address = ''] = page.match(/spec-url="([^"]+)"/) ?? [];
+    expect(address).toBe(name === 'platform' ? 'openapi.json' : `openapi.${name}.json`);
+    expect((await fetch(new URL(address, `${base}/docs`))).status).toBe(200);
+    expect(page).toContain(`<a href="docs?document=${name}" aria-current="page">`);
   });
 
   it('serves nothing else', async () => {

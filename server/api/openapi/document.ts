@@ -1,16 +1,18 @@
 import type { z } from 'zod';
-import type { JsonObject } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import { resourceTypes } from '../../model/registry.ts';
 import { builtInRoutes, endpointRoutes } from '../routes/gateway.ts';
 import type { ErrorForm, Route, Routes } from '../routes/route.ts';
 import { PREFIX } from '../routes/security.ts';
-import { controlPlaneTables } from '../routes/tables.ts';
+import { contractTables, emulatorTables } from '../routes/tables.ts';
 import { namingOf } from '../routes/type-naming.ts';
 import { namedSchemas } from '../schemas/parts.ts';
 import type { DocumentAddresses } from './document-store.ts';
 import { jsonSchemasOf, ref } from './json-schema.ts';
-import { documentedPaths, errorResponse, parametersOf, pathsOf, refusalsOf, type SchemaOf } from './operation.ts';
+import { type Conversion, documentedPaths, errorResponse, parametersOf, pathsOf, refusalsOf } from './operation.ts';
 import { typeSchemas } from './type-schemas.ts';
+
+const GATEWAY_TABLES = [builtInRoutes, endpointRoutes];
 
 export interface DocumentOptions extends DocumentAddresses {
   /** Version of the emulator: the API itself has none (D-199). */
@@ -19,44 +21,110 @@ export interface DocumentOptions extends DocumentAddresses {
   typePrefix: string;
 }
 
-/** The OpenAPI 3.1 document of the platform, made from the routes and the types of the registry. */
-export function openApiDocument({ version, typePrefix, baseUrl, gatewayUrl }: DocumentOptions): JsonObject {
-  const controlPlane = documentedPaths(entriesOf(controlPlaneTables));
-  const gateway = documentedPaths(entriesOf([builtInRoutes, endpointRoutes]));
+/**
+ * The documents: the platform's contract with its control plane and its gateway; the gateway alone, for clients that know one address; what
+ * only the emulator has.
+ */
+export const DOCUMENTS = {
+  platform: {
+    path: 'openapi.json',
+    title: 'Terrarium',
+    summary: 'Local emulator of a Platform Management REST API',
+    tables: contractTables,
+    gatewayTables: GATEWAY_TABLES,
+  },
+  gateway: {
+    path: 'openapi.gateway.json',
+    title: 'Terrarium gateway',
+    summary: 'Public endpoints and asynchronous invocations',
+    tables: [],
+    gatewayTables: GATEWAY_TABLES,
+  },
+  inspect: {
+    path: 'openapi.inspect.json',
+    title: 'Terrarium Inspect API',
+    summary: 'What the emulator has beyond the platform: logs, records, history, tools',
+    tables: emulatorTables,
+    gatewayTables: [],
+  },
+} as const satisfies Record<
+  string,
+  { path: string; title: string; summary: string; tables: readonly Routes[]; gatewayTables: readonly Routes[] }
+>;
+export type DocumentName = keyof typeof DOCUMENTS;
+
+/** An OpenAPI 3.1 document, made from the routes and the types of the registry. */
+export function openApiDocument(
+  { version, typePrefix, baseUrl, gatewayUrl }: DocumentOptions,
+  name: DocumentName = 'platform',
+): JsonObject {
+  const { title, summary, tables, gatewayTables } = DOCUMENTS[name];
+  const controlPlane = documentedPaths(entriesOf(tables));
+  const gateway = documentedPaths(entriesOf(gatewayTables));
   const rows = [...controlPlane, ...gateway];
-  const { schemas, schemaOf } = convert(
+  const { schemas, ...conversion } = convert(
     rows.map(([, row]) => row),
     typePrefix,
+  );
+  const gatewayServers = [{ url: gatewayUrl, description: 'Gateway' }];
+  const isOnlyGateway = controlPlane.length === 0;
+  const paths = {
+    ...pathsOf(controlPlane, conversion),
+    ...pathsOf(gateway, conversion, isOnlyGateway ? undefined : gatewayServers),
+  };
+  const responses = errorResponses(rows.map(([, row]) => row));
+  const usedTags = new Set(rows.map(([, { tag }]) => tag));
+  const groups = TAG_GROUPS.map(({ name, tags }) => ({ name, tags: tags.filter(([tag]) => usedTags.has(tag)) })).filter(
+    ({ tags }) => tags.length > 0,
   );
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Terrarium',
-      summary: 'Local emulator of a Platform Management REST API',
+      title,
+      summary,
       description: introduction(baseUrl, typePrefix),
       version,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: baseUrl, description: 'Control plane' }],
+    servers: isOnlyGateway ? gatewayServers : [{ url: baseUrl, description: 'Control plane' }],
     // Some generated clients use a token for the last one.
-    security: [{ basic: [] }, { bearer: [] }],
-    tags: TAG_GROUPS.flatMap(({ tags }) => tags.map(([name, description]) => ({ name, description }))),
-    'x-tagGroups': TAG_GROUPS.map(({ name, tags }) => ({ name, tags: tags.map(([tag]) => tag) })),
-    paths: {
-      ...pathsOf(controlPlane, schemaOf),
-      ...pathsOf(gateway, schemaOf, [{ url: gatewayUrl, description: 'Gateway' }]),
-    },
+    security: [{ basic: [] }, { oauth2: [] }, { bearer: [] }],
+    tags: groups.flatMap(({ tags }) => tags.map(([name, description]) => ({ name, description }))),
+    'x-tagGroups': groups.map(({ name, tags }) => ({ name, tags: tags.map(([tag]) => tag) })),
+    paths,
     components: {
-      schemas: { ...schemas, ...typeSchemas(typePrefix, schemas) },
+      schemas: schemasUsedIn([paths, responses], { ...schemas, ...typeSchemas(typePrefix, schemas) }),
       parameters: parametersOf(rows),
-      responses: errorResponses(rows.map(([, row]) => row)),
+      responses,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'An access token of the security service' },
         basic: { type: 'http', scheme: 'basic', description: 'An API key and its secret' },
+        oauth2: {
+          type: 'oauth2',
+          description: 'Gets an access token with a user name and password, or with an API key and its secret',
+          flows: { password: tokenFlow(baseUrl), clientCredentials: tokenFlow(baseUrl) },
+        },
       },
     },
   };
 }
+
+/** The schemas that these parts of a document refer to, and those that they refer to themselves, in the given order. */
+function schemasUsedIn(parts: Json, schemas: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
+  const used = new Set<string>();
+  const visit = (part: Json): void => {
+    for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      visit(schemas[name] ?? {});
+    }
+  };
+  visit(parts);
+  return Object.fromEntries(Object.entries(schemas).filter(([name]) => used.has(name)));
+}
+
+/** An OAuth Flow Object (D-170): the user is looked up in the root organization and below it. */
+const tokenFlow = (baseUrl: string): JsonObject => ({ tokenUrl: `${baseUrl}/security/root/oauth/issue`, scopes: {} });
 
 /** The routes that can succeed: clients need no others. */
 function entriesOf(tables: readonly Routes[]): [id: string, row: Route][] {
@@ -64,10 +132,7 @@ function entriesOf(tables: readonly Routes[]): [id: string, row: Route][] {
 }
 
 /** JSON Schemas of requests and responses of routes; schemas with a name become references. */
-function convert(
-  rows: readonly Route[],
-  typePrefix: string,
-): { schemas: Record<string, JsonObject>; schemaOf: SchemaOf } {
+function convert(rows: readonly Route[], typePrefix: string): Conversion & { schemas: Record<string, JsonObject> } {
   const names = new Map([...namedSchemas()].map(([name, schema]) => [schema, name]));
   const unnamed = new Map<z.ZodType, string>();
   for (const { body, answer } of rows) {
@@ -86,6 +151,7 @@ function convert(
       const name = names.get(schema);
       return name === undefined ? (converted[unnamed.get(schema) ?? ''] ?? {}) : ref(name);
     },
+    exampleOf: (example) => JSON.parse(JSON.stringify(example).replaceAll('"Platform::', `"${typePrefix}::`)),
   };
 }
 
@@ -101,6 +167,9 @@ curl ${baseUrl}/security/root/oauth/issue -d grant_type=password -d username=roo
 
 **Records.** Lists return links, or whole records with \`?expand=true\`. Read-only members are ignored in requests,
 so you can post a record that you read. Full type names begin with \`${typePrefix}::\`; requests can use any first segment.
+
+**Addresses.** The gateway has its own address and document, \`openapi.gateway.json\`. What only the emulator has is in
+\`openapi.inspect.json\`.
 
 **Not listed.** Any request can get 500, which reports a fault of the emulator. Routes that always fail, such as creating an entitlement (each
 action already has one) or an action of a provider, answer 4xx or 501 with the reason.
@@ -144,7 +213,7 @@ const headers: Readonly<Record<number, [name: string, description: string, type:
 function errorResponses(rows: readonly Route[]): JsonObject {
   const responses: JsonObject = {};
   for (const row of rows) {
-    const { errorForm = 'Error' } = row;
+    const { errorForm = 'PlatformError' } = row;
     for (const status of refusalsOf(row)) responses[errorResponse(errorForm, status)] ??= response(errorForm, status);
   }
   return responses;

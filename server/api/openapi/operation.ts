@@ -1,10 +1,15 @@
 import type { z } from 'zod';
-import type { JsonObject } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import { pathParameters } from '../routes/path-parameters.ts';
-import { commitHeader, type ErrorForm, namesIn, type Route } from '../routes/route.ts';
+import { type Answer, commitHeader, type ErrorForm, namesIn, type Route } from '../routes/route.ts';
 
-/** The JSON Schema of a route's schema in the document. */
-export type SchemaOf = (schema: z.ZodType) => JsonObject;
+/** What the document makes of the parts of a route. */
+export interface Conversion {
+  /** The JSON Schema of a route's schema. */
+  schemaOf(schema: z.ZodType): JsonObject;
+  /** An example with the configured prefix of type names. */
+  exampleOf(example: Json): Json;
+}
 
 /** The error statuses of any request: malformed; unknown Host or missing permission; too slow; path too long; too many headers. */
 const ANY_REQUEST = [400, 403, 408, 414, 431];
@@ -35,7 +40,14 @@ export function errorResponse(form: ErrorForm, status: number): string {
  */
 export function documentedPaths(rows: readonly (readonly [id: string, row: Route])[]): [id: string, row: Route][] {
   const firstByForm = new Map<string, string>();
-  return rows.flatMap(([id, row]): [string, Route][] => {
+  const summaries = new Set<string>();
+  /** Tools list operations by their summaries, so a second route with the same one gets its path. */
+  const distinct = (row: Route): Route => {
+    const summary = summaries.has(row.summary) ? `${row.summary} (${row.route.split(' ')[1]})` : row.summary;
+    summaries.add(summary);
+    return { ...row, summary };
+  };
+  const listed = rows.flatMap(([id, row]): [string, Route][] => {
     const [, path = ''] = row.route.split(' ');
     const form = path.replace(/\{\w+\}/g, '{}');
     const first = firstByForm.get(form) ?? path;
@@ -45,8 +57,10 @@ export function documentedPaths(rows: readonly (readonly [id: string, row: Route
     if (!values) throw new Error(`${row.route}: the document already contains ${first}`);
     // The verb is unchanged.
     const routeOf = (value: string) => row.route.replace(`{${name}}`, value) as Route['route'];
-    return values.map((value) => [`${id}_${value}`, { ...row, route: routeOf(value) }]);
+    const idOf = (value: string) => `${id}${value.charAt(0).toUpperCase()}${value.slice(1)}`;
+    return values.map((value) => [idOf(value), { ...row, route: routeOf(value), summary: `${row.summary}: ${value}` }]);
   });
+  return listed.map(([id, row]) => [id, distinct(row)]);
 }
 
 /**
@@ -56,32 +70,37 @@ export function documentedPaths(rows: readonly (readonly [id: string, row: Route
  */
 export function pathsOf(
   rows: readonly (readonly [id: string, row: Route])[],
-  schemaOf: SchemaOf,
+  conversion: Conversion,
   servers?: JsonObject[],
 ): Record<string, JsonObject> {
   const paths: Record<string, JsonObject> = {};
   for (const [id, row] of rows) {
     const [verb = '', path = ''] = row.route.split(' ');
     const item = paths[path] ?? (servers ? { servers } : {});
-    paths[path] = { ...item, [verb]: operationObject(id, row, schemaOf) };
+    paths[path] = { ...item, [verb]: operationObject(id, row, conversion) };
   }
   return paths;
 }
 
-function operationObject(id: string, row: Route, schemaOf: SchemaOf): JsonObject {
-  const { tag, summary, description, permission: right, query = {}, body, answer, errorForm = 'Error' } = row;
-  const security = row.security ?? (right === 'none' ? [] : undefined);
+function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conversion): JsonObject {
+  const { tag, summary, description, permission: right, query = {}, body, answer, errorForm = 'PlatformError' } = row;
+  const schemes = row.security ?? (right === 'none' ? [] : undefined);
+  const security = row.areCredentialsOptional
+    ? [{}, ...(row.security ?? (['basic', 'bearer'] as const)).map(requirement)]
+    : schemes?.map(requirement);
   const parameters = [
     ...namesIn(row.route).map((name) => ({ $ref: `#/components/parameters/${name}` })),
-    ...Object.entries(query).map(([name, { description, form, isRequired }]) => ({
-      name,
-      in: 'query',
-      ...(isRequired && { required: true }),
-      // The default, which generated clients do not assume.
-      ...((form.type === 'object' || form.type === 'array') && { style: 'form', explode: true }),
-      schema: form,
-      description,
-    })),
+    ...Object.entries(query)
+      .filter(([, { isListedByName }]) => !isListedByName)
+      .map(([name, { description, form, isRequired }]) => ({
+        name,
+        in: 'query',
+        ...(isRequired && { required: true }),
+        // The default, which generated clients do not assume.
+        ...((form.type === 'object' || form.type === 'array') && { style: 'form', explode: true }),
+        schema: form,
+        description,
+      })),
     ...Object.values(query).flatMap(({ names = [] }) =>
       names
         .filter((name) => !Object.hasOwn(query, name))
@@ -92,20 +111,46 @@ function operationObject(id: string, row: Route, schemaOf: SchemaOf): JsonObject
     status,
     { $ref: `#/components/responses/${errorResponse(errorForm, status)}` },
   ]);
-  const sentences = [right === 'root' && 'For the root user.', description].filter(Boolean).join(' ');
+  const requirementText = requirementTextOf(row);
+  const sentences = right === 'root' ? [requirementText, description] : [description, requirementText];
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(sentences && { description: sentences }),
+    description: sentences.filter(Boolean).join(' '),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
-      requestBody: { required: !body.isOptional, content: contentOf(schemaOf(body.schema), body.mediaTypes) },
+      requestBody: {
+        required: !body.isOptional,
+        content: contentOf(
+          { schema: schemaOf(body.schema), ...(body.example !== undefined && { example: exampleOf(body.example) }) },
+          body.mediaTypes,
+        ),
+      },
     }),
-    responses: { ...(answer && successOf(row.route, answer, schemaOf)), ...Object.fromEntries(refusals) },
-    ...(security && { security: security.map((scheme) => ({ [scheme]: [] })) }),
+    responses: {
+      ...(answer && successOf(row.route, answer, schemaOf)),
+      ...Object.fromEntries(refusals),
+      ...(answer?.isAnyStatus && { default: responseOf(answer, schemaOf) }),
+    },
+    ...(security && { security }),
     'x-terrarium-right': typeof right === 'string' ? right : right.map(({ action, on }) => ({ action, on })),
   };
+}
+
+/** A Security Requirement Object. */
+const requirement = (scheme: string): JsonObject => ({ [scheme]: [] });
+
+/** What a route requires of its caller, as a sentence. */
+function requirementTextOf({ permission: right, areCredentialsOptional }: Route): string {
+  if (right === 'none') return 'Needs no credentials.';
+  if (right === 'caller') return 'For every user.';
+  if (right === 'root') return 'For the root user.';
+  const requirements = right.map(({ action, on, isNotOfOwn }) => {
+    const target = on === 'root' || on === 'parent' ? `the ${on === 'root' ? 'root organization' : on}` : `\`${on}\``;
+    return `\`${action}\` on ${target}${isNotOfOwn ? ' unless it is your own' : ''}`;
+  });
+  return `Requires ${requirements.join(' and ')}${areCredentialsOptional ? ' unless it is public' : ''}.`;
 }
 
 /** Routes whose requests make commits in the name of the caller. */
@@ -113,16 +158,23 @@ const CHANGES_RESOURCES = /^(post|put|patch|delete) \/(meta|security\/(accounts|
 
 function successOf(
   route: Route['route'],
-  { status, description, schema, headers: extraHeaders, mediaTypes }: NonNullable<Route['answer']>,
-  schemaOf: SchemaOf,
+  answer: NonNullable<Route['answer']>,
+  schemaOf: Conversion['schemaOf'],
 ): JsonObject {
-  const content = schema && { content: contentOf(schemaOf(schema), mediaTypes) };
-  const headers = CHANGES_RESOURCES.test(route) ? { ...extraHeaders, ...commitHeader } : extraHeaders;
-  return { [status]: { description, ...(headers && { headers }), ...content } };
+  const headers = CHANGES_RESOURCES.test(route) ? { ...answer.headers, ...commitHeader } : answer.headers;
+  return { [answer.status]: responseOf({ ...answer, ...(headers && { headers }) }, schemaOf) };
 }
 
-function contentOf(schema: JsonObject, mediaTypes: readonly string[] = ['application/json']): JsonObject {
-  return Object.fromEntries(mediaTypes.map((type) => [type, { schema }]));
+function responseOf(
+  { description, schema, headers, mediaTypes }: Answer,
+  schemaOf: Conversion['schemaOf'],
+): JsonObject {
+  const content = schema && { content: contentOf({ schema: schemaOf(schema) }, mediaTypes) };
+  return { description, ...(headers && { headers }), ...content };
+}
+
+function contentOf(content: JsonObject, mediaTypes: readonly string[] = ['application/json']): JsonObject {
+  return Object.fromEntries(mediaTypes.map((type) => [type, content]));
 }
 
 /** `components.parameters`: the path parameters by name. Query parameters are inlined. */

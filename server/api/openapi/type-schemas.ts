@@ -34,16 +34,10 @@ export function typeSchemas(
         ...(type.properties.safeParse({}).success ? [] : ['properties']),
         ...(type.subTypes ? ['resource_type'] : []),
       ],
-      examples: [exampleOf(type, typePrefix)],
     });
     schemas[`${schema}PropertiesRequest`] = requestedProperties(type);
   }
   return schemas;
-}
-
-function exampleOf({ example }: ResourceType, typePrefix: string): JsonObject {
-  const { resource_type: typeName, ...body } = example;
-  return { ...body, ...(typeName && { resource_type: typeName.replace(/^\w+/, typePrefix) }) };
 }
 
 function withMembers(
@@ -90,16 +84,13 @@ function embeddedIn(propertyName: string, property: JsonObject[string] | undefin
   return { anyOf: [property, embedded], description: `Whole records with \`?embed=${propertyName}\`` };
 }
 
-/** The properties that a client can set, and those that are ignored because the server sets them. */
+/** The properties that a client can set. The server also accepts those that it sets itself, and ignores them (D-028). */
 function requestedProperties(type: ResourceType): JsonObject {
-  const { properties, ...rest } = jsonSchemaOf(type.properties);
-  const ignored = { description: 'Set by the server; ignored in requests', 'x-terrarium-ignored': true };
+  const ignored = [...type.serverSet, 'parent'].sort();
   return {
-    ...rest,
-    properties: {
-      ...Object(properties),
-      ...Object.fromEntries([...type.serverSet, 'parent'].map((name) => [name, ignored])),
-    },
+    ...jsonSchemaOf(type.properties),
+    description: `The server sets ${ignored.map((name) => `\`${name}\``).join(', ')}, and ignores these members in requests`,
+    'x-terrarium-server-set': ignored,
     ...(type.first && { 'x-terrarium-first': type.first }),
   };
 }

@@ -76,7 +76,9 @@ export const deliveryRoutes = defineRoutes('Delivery', {
   }),
   setPipelineVariable: route('put /inspect/scm/projects/{project_id}/variables/{variable_key}', 'root', {
     summary: 'Set a variable',
-    body: json(strictObject('PipelineVariable', { value: z.string().min(1).max(MAX_VALUE_CHARACTERS) })),
+    body: json(strictObject('PipelineVariable', { value: z.string().min(1).max(MAX_VALUE_CHARACTERS) }), {
+      value: 'north',
+    }),
     answer: noContent,
     errors: [404],
   }),
@@ -95,7 +97,13 @@ export const deliveryRoutes = defineRoutes('Delivery', {
   }),
   beginPipelineRun: route('post /inspect/pipelines', 'root', {
     summary: 'Report the start of a run',
-    body: json(named('PipelineStart', pipelineStart)),
+    body: json(named('PipelineStart', pipelineStart), {
+      project: { id: 1, path: 'demo/shop' },
+      branch: 'main',
+      sha: 'a94a8fe5ccb19ba61c4c0873d391e987982fbbd3',
+      variables: { present: [], missing: [] },
+      jobs: [],
+    }),
     answer: createdWithLocation(run),
   }),
   runDemoPipeline: route('post /inspect/pipelines/demo', 'root', {
@@ -125,7 +133,7 @@ export const deliveryRoutes = defineRoutes('Delivery', {
   }),
   tellPipelineRun: route('put /inspect/pipelines/{pipeline_id}', 'root', {
     summary: 'Report the progress of a run',
-    body: json(named('PipelineProgress', pipelineProgress)),
+    body: json(named('PipelineProgress', pipelineProgress), { state: 'success', jobs: [] }),
     answer: ok(run),
     errors: [404, 409],
   }),

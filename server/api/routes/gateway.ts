@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PlatformError } from '../../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { isUuid, type Uuid } from '../../model/record.ts';
+import { EXAMPLE_ID } from '../../model/types/schema-parts.ts';
 import { id, named, object } from '../schemas/parts.ts';
 import {
   type Answer,
@@ -44,6 +45,7 @@ function readAsyncCall(event: Json | undefined): { lambdaId: Uuid } {
 /** Routes that the gateway handles itself (D-164..D-169). */
 export const builtInRoutes = defineRoutes('Gateway', {
   invokeAsync: route('post /api/async', permission('lambda.invoke', 'lambdaId'), {
+    areCredentialsOptional: true,
     summary: 'Invoke a lambda without waiting for it',
     description:
       'A public lambda needs no credentials. An endpoint `/async` of an API named `api` gets only requests whose body names no ' +
@@ -52,6 +54,7 @@ export const builtInRoutes = defineRoutes('Gateway', {
       ...readJson(
         named('AsyncCall', z.looseObject({ lambdaId: id }).describe('The event; `lambdaId` is the id of the lambda')),
         readAsyncCall,
+        { lambdaId: EXAMPLE_ID, greeting: 'hello' },
       ),
       mediaTypes: ANY,
     },
@@ -99,6 +102,7 @@ const published: Answer = {
   schema: z.unknown(),
   mediaTypes: ['*/*'],
   headers: { ...latency, ...limit },
+  isAnyStatus: true,
 };
 
 /** Endpoints that users publish (section 11): all methods of all paths. */
@@ -110,9 +114,12 @@ export const endpointRoutes: Routes = defineRoutes(
       route(`${verb} /{api_name}/{endpoint}`, permission('apiendpoint.invoke', 'endpoint'), {
         summary: `${verb.toUpperCase()} a published endpoint`,
         description:
-          'The lambda or container defines the request and the response. `endpoint` can contain slashes. The endpoint defines ' +
+          'The lambda or container defines the request and the response. `endpoint` can contain slashes, as they are or as `%2F`. The endpoint defines ' +
           'whether credentials are required.',
-        ...(verb !== 'get' && { body: { ...ownBody(z.unknown(), ...ANY), isOptional: true } }),
+        ...(verb !== 'get' && {
+          body: { ...ownBody(z.unknown(), ...ANY), isOptional: true, example: { greeting: 'hello' } },
+        }),
+        areCredentialsOptional: true,
         answer: published,
         errors: [404, 405, 429, 500, 501, 502, 503, 504],
       }),

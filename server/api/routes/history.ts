@@ -179,7 +179,7 @@ export const historyRoutes = defineRoutes('History', {
   restoreMoment: route('post /inspect/restore', 'root', {
     summary: 'Restore the entire world to a moment',
     description: RESTORES,
-    body: json(restoreRequest),
+    body: json(restoreRequest, { at: '2026-05-01T12:00:00Z' }),
     answer: restoreAnswer,
     errors: [404, 409],
   }),
@@ -194,7 +194,7 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
   createSnapshot: route('post /inspect/snapshots', 'root', {
     summary: 'Create a snapshot of the current world',
     description: 'Names consist of lower-case letters, digits, dots, hyphens and underscores.',
-    body: json(strictObject('SnapshotRequest', { name: z.string() })),
+    body: json(strictObject('SnapshotRequest', { name: z.string() }), { name: 'before-the-demo' }),
     answer: createdWithLocation(snapshot),
     errors: [409],
   }),
@@ -248,6 +248,7 @@ export const resetRoutes = defineRoutes('Seeds', {
         seed: z.enum(['demo', 'empty', 'configured']).describe('`configured` uses the value of the setting `seed`'),
         dryRun: z.boolean().optional(),
       }),
+      { seed: 'demo', dryRun: true },
     ),
     answer: ok(
       object('ResetWorld', {

@@ -121,7 +121,7 @@ export const invokeRoutes = defineRoutes('Invocations', {
     summary: 'Invoke a lambda',
     description: 'The request body is the event. The response is the record of the invocation, including failures.',
     target: A_LAMBDA,
-    body: { ...ownBody(z.unknown()), isOptional: true },
+    body: { ...ownBody(z.unknown()), isOptional: true, example: { greeting: 'hello' } },
     answer: ok(invocation),
   }),
 });

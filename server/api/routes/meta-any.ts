@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { listedOnlyWords, referenceWords } from '../../model/type-words.ts';
+import { EXAMPLE_ID } from '../../model/types/schema-parts.ts';
 import { entitlementRequest, readEntitlement, readNewEntitlement } from '../schemas/entitlement.ts';
 import { link } from '../schemas/forms.ts';
 import { named, object } from '../schemas/parts.ts';
@@ -118,6 +119,7 @@ export const anyRoutes = defineRoutes('Resources of any type', {
 });
 
 const ENTITLEMENTS = 'Entitlements';
+const exampleEntitlement = { properties: { action: 'container.view', identities: [EXAMPLE_ID] } };
 
 /** All entitlements of an organization or of any resource (D-115, D-119). */
 const allOf = <const Path extends `/${string}`, const Node extends string>(path: Path, node: Node) =>
@@ -130,7 +132,7 @@ const allOf = <const Path extends `/${string}`, const Node extends string>(path:
     }),
     createEntitlement: route(`post ${path}`, permission('entitlement.create', node), {
       summary: 'Always rejected: every action already has an entitlement',
-      body: readJson(entitlementRequest, readNewEntitlement),
+      body: readJson(entitlementRequest, readNewEntitlement, exampleEntitlement),
       errors: [404, 409],
     }),
   });
@@ -145,13 +147,13 @@ const oneOf = <const Path extends `/${string}`, const On extends string>(path: P
     replaceEntitlement: route(`put ${path}/{${on}}`, permission('entitlement.update', on), {
       summary: 'Replace an entitlement',
       description: 'The difference from the inherited identities is stored and applies to everything below.',
-      body: readJson(entitlementRequest, readEntitlement),
+      body: readJson(entitlementRequest, readEntitlement, exampleEntitlement),
       answer: ok(entitlement),
       errors: [404, 409],
     }),
     patchEntitlement: route(`patch ${path}/{${on}}`, permission('entitlement.update', on), {
       summary: 'Update an entitlement with a JSON Patch',
-      body: patch,
+      body: { ...patch, example: [{ op: 'replace', path: '/properties/identities', value: [EXAMPLE_ID] }] },
       answer: ok(entitlement),
       errors: [404, 409, 422],
     }),

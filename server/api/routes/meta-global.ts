@@ -13,7 +13,6 @@ import {
   readQuery,
   recordOf,
   removal,
-  requestOf,
   ruleType,
   wholeRecord,
 } from './records.ts';
@@ -75,7 +74,18 @@ export const platformRoutes = defineRoutes('Platform', {
 });
 
 export const documentRoutes = defineRoutes('Platform', {
-  readOpenApi: route('get /openapi.json', 'none', { summary: 'Read this document', answer: ok(z.looseObject({})) }),
+  readOpenApi: route('get /openapi.json', 'none', {
+    summary: "Read this document: the platform's API",
+    answer: ok(z.looseObject({})),
+  }),
+  readGatewayOpenApi: route('get /openapi.gateway.json', 'none', {
+    summary: 'Read the document of the gateway, for clients that know one address',
+    answer: ok(z.looseObject({})),
+  }),
+  readInspectOpenApi: route('get /openapi.inspect.json', 'none', {
+    summary: "Read the document of the emulator's own API",
+    answer: ok(z.looseObject({})),
+  }),
 });
 
 /** Organizations by name (D-005). */
@@ -87,7 +97,7 @@ export const organizationRoutes = defineRoutes('Organizations', {
   }),
   createTopOrganization: route('post /meta/orgs', permission('org.create', 'root'), {
     summary: 'Create an organization below the root organization',
-    body: wholeRecord(requestOf(typeOfWord('orgs'))),
+    body: wholeRecord(typeOfWord('orgs')),
     answer: newRecord(organization),
     errors: [409],
   }),
@@ -103,7 +113,7 @@ export const organizationRoutes = defineRoutes('Organizations', {
   }),
   createSubOrganization: route('post /meta/{fqon}', permission('org.create', 'fqon'), {
     summary: 'Create a sub-organization',
-    body: wholeRecord(requestOf(typeOfWord('orgs'))),
+    body: wholeRecord(typeOfWord('orgs')),
     answer: newRecord(organization),
     errors: [409],
   }),

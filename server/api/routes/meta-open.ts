@@ -41,7 +41,9 @@ const patches = {
   errors: [404, 409, 422],
 } as const;
 const replaces = {
-  description: 'The request contains the whole record: optional properties that are left out get their defaults.',
+  description:
+    'The request contains the whole record: optional properties that are left out get their defaults. The name must be that of the ' +
+    'record.',
   body: wholeRecord(),
   answer: changedRecord(anyRecord),
   errors: [404, 409],

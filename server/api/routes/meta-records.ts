@@ -11,7 +11,6 @@ import {
   readQuery,
   recordOf,
   removal,
-  requestOf,
   ruleType,
   showCredentials,
   wholeRecord,
@@ -65,7 +64,7 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
   const suffix = above ? `Of${above.schema}` : '';
   const subject = above ? `${singularName} of ${above.one}` : singularName;
   const record = recordOf(type);
-  const body = wholeRecord(requestOf(type));
+  const body = wholeRecord(type);
   const embeddable = Object.keys(type.embed ?? {});
   const isProvider = type.collection === 'providers';
   const { expand, embed } = readQuery;

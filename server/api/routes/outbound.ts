@@ -39,7 +39,9 @@ export const outboundRoutes = defineRoutes('Outbound calls', {
       '`block`, `fail` (with a status or a network error) or `answer` (with a response of your own; `times` and `after` count the ' +
       'calls of all lambdas since the rule was changed). A `delay` rule waits, then the following rules apply. Changes apply ' +
       'to the next call, including calls of running lambdas.',
-    body: json(named('OutboundRulesRequest', outboundRulesRequest)),
+    body: json(named('OutboundRulesRequest', outboundRulesRequest), {
+      rules: [{ host: 'api.example.com', action: 'fail', status: 503 }],
+    }),
     answer: ok(outboundRules),
     errors: [409],
   }),

@@ -12,6 +12,8 @@ export interface Parameter<T = unknown> {
   acceptedNames?: 'all' | ((name: string) => boolean);
   /** Names of such parameters that the document also lists one by one: generated clients cannot send an object in their place. */
   names?: readonly string[];
+  /** True if `names` has all names that can match, so that the document needs no object. */
+  isListedByName?: boolean;
   description: string;
   form: JsonObject;
   isRequired?: true;

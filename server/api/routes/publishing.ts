@@ -32,6 +32,13 @@ const publishingMembers = {
   credentials,
 };
 
+const examplePublishing = {
+  direction: 'pull',
+  metaUrl: 'https://meta.example.com/meta',
+  path: 'demo/website/development',
+  credentials: { user: 'ada.byrne', password: 'your password' },
+};
+
 const step = z.object({
   id: z.string().describe('For example `lambda contact-form` or `endpoint website/contact`'),
   kind: z.enum(['lambda', 'api', 'endpoint']),
@@ -76,7 +83,7 @@ export const publishingRoutes = defineRoutes('Publishing', {
       'Copies lambdas with their APIs and endpoints between an environment of this platform and one of another platform, using ' +
       'only the public resource API of both. Values of secrets are never copied.',
     target: AN_ENVIRONMENT,
-    body: json(strictObject('PublishingRequest', publishingMembers)),
+    body: json(strictObject('PublishingRequest', publishingMembers), examplePublishing),
     answer: ok(plan),
     errors: [409, 502],
     isPrivate: true,
@@ -96,6 +103,7 @@ export const publishingRoutes = defineRoutes('Publishing', {
           .optional()
           .describe('IDs of the steps to perform even though they have a conflict'),
       }),
+      { ...examplePublishing, seen: 'seen of the plan' },
     ),
     answer: ok(carried),
     errors: [409, 502],

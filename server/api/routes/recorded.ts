@@ -245,6 +245,7 @@ export const recordedRoutes = defineRoutes('Window', {
           .optional()
           .describe('For a lambda that is being debugged: pause an attached debugger at the first line of the handler'),
       }),
+      { event: { greeting: 'hello' } },
     ),
     answer: ok(invocation.extend({ replayOf: id })),
     errors: [404, 409],
@@ -357,6 +358,7 @@ export const failureRoutes = defineRoutes('Window', {
           .describe('Maximum number of replays; `left` in the response counts the rest'),
         skip: z.int().min(0).default(0).describe('Number of oldest invocations to skip, because their replay failed'),
       }),
+      { most: 10 },
     ),
     answer: ok(failureReplayed),
     errors: [404, 409],

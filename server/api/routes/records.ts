@@ -50,11 +50,6 @@ export function recordOf(type: ResourceType): typeof record {
   return records.get(type)?.[0] ?? anyRecord;
 }
 
-/** A record of one type to create or to replace another one. */
-export function requestOf(type: ResourceType): z.ZodType {
-  return records.get(type)?.[1] ?? anyRequest;
-}
-
 /** Lists of resources (D-186, D-187). */
 export const listQuery = {
   expand: flag('Return whole records instead of links'),
@@ -68,11 +63,24 @@ export const listQuery = {
   },
 };
 
-/** The parameters of the list of one type: it can be filtered by each property. */
+/** Can a property be compared with the text of a parameter? */
+function isScalar(schema: z.ZodType): boolean {
+  const { type } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return type !== 'object' && type !== 'array';
+}
+
+/** Can records have properties that the schema does not name? */
+function isOpen(schema: z.ZodType): boolean {
+  return Boolean(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).additionalProperties);
+}
+
+/** The parameters of the list of one type: it can be filtered by each property with a simple value. */
 export function listQueryOf(type: ResourceType) {
   const hidden = hiddenProperties(type);
-  const properties = Object.keys(shapeOf(type.properties)).filter((name) => !hidden.includes(name));
-  return { ...listQuery, filter: { ...listQuery.filter, names: [...listQuery.filter.names, ...properties] } };
+  const shape = Object.entries(shapeOf(type.properties));
+  const properties = shape.flatMap(([name, schema]) => (hidden.includes(name) || !isScalar(schema) ? [] : [name]));
+  const names = [...listQuery.filter.names, ...properties];
+  return { ...listQuery, filter: { ...listQuery.filter, names, isListedByName: !isOpen(type.properties) } };
 }
 
 export function listAnswer(schema: z.ZodType) {
@@ -88,11 +96,14 @@ export function newRecord(schema: z.ZodType) {
   return createdWithLocation(schema);
 }
 
-export const patch = { ...readJson(patchDocument, parsePatch), mediaTypes: PATCH_TYPES } as const;
+/** A change that every record accepts: `add` also replaces (D-095). */
+const examplePatch = [{ op: 'add', path: '/description', value: 'Changed with a JSON Patch' }];
+export const patch = { ...readJson(patchDocument, parsePatch, examplePatch), mediaTypes: PATCH_TYPES } as const;
 
-/** A whole record. Its type validates it when it is added to the world. @param schema any type unless set */
-export function wholeRecord(schema: z.ZodType = anyRequest) {
-  return readJson(schema, (input) => input);
+/** A whole record. Its type validates it when it is added to the world. */
+export function wholeRecord(type?: ResourceType) {
+  const schema = (type && records.get(type)?.[1]) ?? anyRequest;
+  return readJson(schema, (input) => input, type?.example ?? { name: 'example' });
 }
 
 /** Effects of a deletion on other resources (D-034, D-055). */

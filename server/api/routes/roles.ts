@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ROLES } from '../../model/rules/roles.ts';
+import { EXAMPLE_ID } from '../../model/types/schema-parts.ts';
 import { count, id, object, strictObject } from '../schemas/parts.ts';
 import { uuid } from './parameter.ts';
 import { defineRoutes, json, ok, permission, route } from './route.ts';
@@ -56,6 +57,7 @@ export const roleRoutes = defineRoutes('Window', {
         role: z.enum([...ROLES, 'none']).optional(),
         sameAs: id.optional(),
       }),
+      { identities: [EXAMPLE_ID], role: ROLES[0] },
     ),
     answer: ok(roles),
   }),

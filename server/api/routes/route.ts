@@ -21,6 +21,8 @@ export interface Body<Schema extends z.ZodType = z.ZodType> {
   readForm?: (input: URLSearchParams) => unknown;
   mediaTypes: readonly string[];
   isOptional: boolean;
+  /** A body that the route accepts, as JSON; ids in it are placeholders. */
+  example?: Json;
 }
 
 /** The response of a successful request. */
@@ -32,6 +34,8 @@ export interface Answer<Schema extends z.ZodType = z.ZodType> {
   /** Content type (default: JSON). For other types the handler writes the response itself. */
   mediaTypes?: readonly string[];
   headers?: JsonObject;
+  /** The target can choose any other status. */
+  isAnyStatus?: true;
 }
 
 /** One route: the definition for server, document and clients. */
@@ -59,10 +63,12 @@ export interface Route {
   answer?: Answer;
   /** Possible error statuses besides those that follow from the other members. */
   errors?: readonly number[];
-  /** Default: `Error`. */
+  /** Default: `PlatformError`. */
   errorForm?: ErrorForm;
   /** Accepted ways to authenticate (default: both). */
   security?: readonly ('bearer' | 'basic')[];
+  /** Does the route also answer without credentials, depending on its target? */
+  areCredentialsOptional?: true;
   /** Must caches not store the response? */
   isPrivate?: true;
 }
@@ -117,23 +123,33 @@ const JSON_TYPE = 'application/json';
 /** Media type of form fields from browsers and OAuth clients (D-171). */
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-export function json<Schema extends z.ZodType>(schema: Schema) {
-  return readJson(schema, (input) => parseWith(schema, input));
+/** @param example as in `Body` */
+export function json<Schema extends z.ZodType>(schema: Schema, example: Json) {
+  return readJson(schema, (input) => parseWith(schema, input), example);
 }
 
 /** Returns an optional JSON body; `{}` if it is absent. */
-export function optionalJson<Schema extends z.ZodType>(schema: Schema) {
-  return { ...readJson(schema, (input) => parseWith(schema, input ?? {})), isOptional: true } as const satisfies Body;
+export function optionalJson<Schema extends z.ZodType>(schema: Schema, example: Json) {
+  const body = readJson(schema, (input) => parseWith(schema, input ?? {}), example);
+  return { ...body, isOptional: true } as const satisfies Body;
 }
 
 /** A JSON body with a custom parser. @param read as in `Body` */
-export function readJson<Schema extends z.ZodType, T>(schema: Schema, read: (input: Json | undefined) => T) {
-  return { schema, read, mediaTypes: [JSON_TYPE], isOptional: false } as const satisfies Body;
+export function readJson<Schema extends z.ZodType, T>(
+  schema: Schema,
+  read: (input: Json | undefined) => T,
+  example: Json,
+) {
+  return { schema, read, mediaTypes: [JSON_TYPE], isOptional: false, example } as const satisfies Body;
 }
 
 /** The fields of a form. @param readForm as in `Body` */
-export function form<Schema extends z.ZodType, T>(schema: Schema, readForm: (input: URLSearchParams) => T) {
-  return { schema, readForm, mediaTypes: [FORM_TYPE], isOptional: false } as const satisfies Body;
+export function form<Schema extends z.ZodType, T>(
+  schema: Schema,
+  readForm: (input: URLSearchParams) => T,
+  example: JsonObject,
+) {
+  return { schema, readForm, mediaTypes: [FORM_TYPE], isOptional: false, example } as const satisfies Body;
 }
 
 /** A body that the handler reads itself; JSON unless other types are named. */

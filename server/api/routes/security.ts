@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PlatformError } from '../../model/errors.ts';
+import { EXAMPLE_ID } from '../../model/types/schema-parts.ts';
 import { readAccountPatch } from '../schemas/account-patch.ts';
 import { health, PATCH_TYPES, patchDocument } from '../schemas/forms.ts';
 import { apiKey, id, looseObject, named, object, time } from '../schemas/parts.ts';
@@ -86,7 +87,7 @@ const membershipPatch = named(
 );
 
 /** An access token (D-170). */
-const token = looseObject('Token', {
+const token = looseObject('AccessToken', {
   access_token: z.string(),
   token_type: z.literal('bearer'),
   expires_in: z.int().describe('Seconds'),
@@ -138,6 +139,7 @@ function securityRoutes<const Table extends Record<string, Omit<Route, 'tag'>>>(
 
 const issues = {
   permission: 'none',
+  security: ['basic'],
   answer: ok(token),
   isPrivate: true,
   errors: [429],
@@ -147,7 +149,7 @@ const issues = {
 const inspects = {
   summary: 'Inspect a token',
   permission: 'caller',
-  body: form(tokenQuestion, (fields) => readFields(tokenQuestion, fields)),
+  body: form(tokenQuestion, (fields) => readFields(tokenQuestion, fields), { token: EXAMPLE_ID }),
   answer: ok(tokenInspection),
 } as const;
 const readsAccess = {
@@ -162,10 +164,15 @@ export const tokenRoutes = securityRoutes('Tokens and keys', {
     route: 'post /security/{fqon}/oauth/issue',
     summary: 'Get an access token: password or client_credentials',
     ...issues,
-    body: form(tokenRequest, (fields) => {
-      const grant = readFields(anyGrant, fields);
-      return { ...grant, ...(grant.grant_type === 'password' && { signIn: readFields(signIn, fields) }) };
-    }),
+    areCredentialsOptional: true,
+    body: form(
+      tokenRequest,
+      (fields) => {
+        const grant = readFields(anyGrant, fields);
+        return { ...grant, ...(grant.grant_type === 'password' && { signIn: readFields(signIn, fields) }) };
+      },
+      { grant_type: 'password', username: 'root', password: 'your password' },
+    ),
   },
   inspectToken: { route: 'post /security/{fqon}/oauth/inspect', ...inspects },
   readStanding: { route: 'post /security/{fqon}/auth', ...readsAccess },
@@ -173,8 +180,7 @@ export const tokenRoutes = securityRoutes('Tokens and keys', {
     route: 'post /security/oauth/issue',
     summary: 'Get an access token: client_credentials',
     ...issues,
-    body: form(tokenRequest, (fields) => readFields(anyGrant, fields)),
-    security: ['basic'],
+    body: form(tokenRequest, (fields) => readFields(anyGrant, fields), { grant_type: 'client_credentials' }),
   },
   inspectTokenAnywhere: { route: 'post /security/oauth/inspect', ...inspects },
   readStandingAnywhere: { route: 'post /security/auth', ...readsAccess },
@@ -189,6 +195,7 @@ export const keyRoutes = securityRoutes('Tokens and keys', {
     target: A_USER,
     body: optionalJson(
       object('ApiKeyRequest', { orgId: id.nullish().describe('Required for a key of another account') }),
+      {},
     ),
     answer: created(apiKey, 'The new API key'),
     security: ['basic'],
@@ -218,7 +225,10 @@ export const accountRoutes = securityRoutes('Accounts', {
   patchAccount: route('patch /security/accounts/{account_id}', permissionOrOwn('user.update', A_USER.id), {
     summary: 'Update an account',
     target: A_USER,
-    body: { ...readJson(z.union([accountChange, patchDocument]), readAccountPatch), mediaTypes: PATCH_TYPES },
+    body: {
+      ...readJson(z.union([accountChange, patchDocument]), readAccountPatch, { firstName: 'Ada', lastName: 'Byrne' }),
+      mediaTypes: PATCH_TYPES,
+    },
     answer: accountAnswer,
     errors: [409, 422],
   }),
@@ -248,7 +258,10 @@ export const accountRoutes = securityRoutes('Accounts', {
   changeAccountGroup: route('patch /security/groups/{group_id}/accounts', permission('group.update', A_GROUP.id), {
     summary: 'Add or remove members of a group',
     target: A_GROUP,
-    body: { ...json(membershipPatch), mediaTypes: PATCH_TYPES },
+    body: {
+      ...json(membershipPatch, [{ op: 'add', path: '/accounts', value: EXAMPLE_ID }]),
+      mediaTypes: PATCH_TYPES,
+    },
     answer: ok(z.array(namedLink), 'The members after the change'),
   }),
 });

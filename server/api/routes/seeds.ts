@@ -49,7 +49,7 @@ export const seedRoutes = defineRoutes('Seeds', {
       dryRun: flag('Only report what would change'),
       prune: flag('Delete resources below the organizations of the document that are not in the document'),
     },
-    body: ownBody(seedDocument, ...JSON_OR_YAML),
+    body: { ...ownBody(seedDocument, ...JSON_OR_YAML), example: { format: 1, orgs: { acme: {} } } },
     answer: ok(appliedSeed, 'The changes, or with `dryRun` the changes that would be made'),
     errors: [404, 409, 422],
   }),

@@ -45,7 +45,7 @@ export const sendingRoutes = defineRoutes('Window', {
     description:
       'The request goes through the gateway like any other. Redirects are not followed. The token of the request is hidden in the ' +
       'response; a token for another user is valid for this request only.',
-    body: json(named('RequestToSend', requestToSend)),
+    body: json(named('RequestToSend', requestToSend), { method: 'GET', path: '/website/orders/1001' }),
     answer: ok(answerOfRequest),
     errors: [404, 502],
   }),
@@ -66,6 +66,7 @@ export const sendingRoutes = defineRoutes('Window', {
             .describe('Replace the request with this name; otherwise a taken name returns 409'),
         }),
       ),
+      { name: 'order', method: 'GET', path: '/website/orders/1001' },
     ),
     answer: ok(named('SavedRequest', savedRequest)),
     errors: [409],

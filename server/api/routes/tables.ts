@@ -75,4 +75,7 @@ export const emulatorTables = [
   containerRoutes,
 ] as const satisfies readonly Routes[];
 
-export const controlPlaneTables: readonly Routes[] = [...resourceTables, ...securityTables, ...emulatorTables];
+/** The routes of the platform's contract. */
+export const contractTables: readonly Routes[] = [...resourceTables, ...securityTables];
+
+export const controlPlaneTables: readonly Routes[] = [...contractTables, ...emulatorTables];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EXAMPLE_ID } from '../../model/types/schema-parts.ts';
 import { apiKey, count, id, named, object, strictObject, time } from '../schemas/parts.ts';
 import { created, defineRoutes, json, noContent, ok, ownBody, permission, route, stream } from './route.ts';
 
@@ -97,7 +98,7 @@ export const windowRoutes = defineRoutes('Window', {
     description:
       'Sets a cookie that scripts cannot read. Write requests are accepted only from pages of this address. Browsers also send the ' +
       'cookie to other ports of the same host name. To prevent misuse, the page can bind the cookie to a key and send both.',
-    body: ownBody(sessionRequest),
+    body: { ...ownBody(sessionRequest), example: { username: 'root', password: 'your password' } },
     answer: ok(z.object({ user: z.object({ id }) })),
     errors: [401, 429],
     isPrivate: true,
@@ -112,7 +113,9 @@ export const windowRoutes = defineRoutes('Window', {
     description:
       'In a session of the window. Responses show what the other user sees, and the platform rejects write requests, ' +
       'until you switch back.',
-    body: json(strictObject('ViewAsRequest', { userId: id.nullable().describe('null: switch back to yourself') })),
+    body: json(strictObject('ViewAsRequest', { userId: id.nullable().describe('null: switch back to yourself') }), {
+      userId: EXAMPLE_ID,
+    }),
     answer: ok(session),
     errors: [404],
     isPrivate: true,
@@ -121,7 +124,9 @@ export const windowRoutes = defineRoutes('Window', {
   stopPlatform: route('post /inspect/stop', 'root', {
     summary: 'Stop the platform',
     description: 'As Ctrl+C does. From this machine only (D-219).',
-    body: json(strictObject('StopRequest', { worldId: id.describe('The world of the platform that is meant') })),
+    body: json(strictObject('StopRequest', { worldId: id.describe('The world of the platform that is meant') }), {
+      worldId: EXAMPLE_ID,
+    }),
     answer: noContent,
     errors: [409],
   }),
@@ -222,6 +227,7 @@ const keyRequest = json(
     userId: id,
     orgId: id.optional().describe('Organization of the token (default: that of the account)'),
   }),
+  { userId: EXAMPLE_ID },
 );
 
 /** API keys and tokens without their secrets, and creation of new ones for signed-in users without a key. */

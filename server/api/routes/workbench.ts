@@ -18,7 +18,7 @@ const testEvents = strictObject('TestEvents', {
     .max(MAX_EVENTS)
     .refine(
       (events) => new Set(events.map(({ name }) => name)).size === events.length,
-      'contains two events with the same name',
+      'must not contain two events with the same name',
     ),
 });
 
@@ -64,7 +64,7 @@ export const workbenchRoutes = defineRoutes('Workbench', {
   replaceTestEvents: route('put /inspect/lambdas/{lambda_id}/events', permission('lambda.invoke', A_LAMBDA.id), {
     summary: 'Replace the test events',
     target: A_LAMBDA,
-    body: json(testEvents),
+    body: json(testEvents, { events: [{ name: 'greeting', body: '{"greeting":"hello"}' }] }),
     answer: ok(testEvents),
   }),
   linkFile: route('post /inspect/lambdas/{lambda_id}/link', 'root', {
@@ -73,7 +73,7 @@ export const workbenchRoutes = defineRoutes('Workbench', {
       'The file is on the machine of the platform. Its content is copied to the lambda now and whenever the ' +
       'file is saved. Each copy is a separate commit with the source `file`.',
     target: A_LAMBDA,
-    body: json(linkRequest),
+    body: json(linkRequest, { path: '/home/ada/lambdas/hello.js' }),
     answer: ok(fileLink),
     errors: [409, 422],
   }),

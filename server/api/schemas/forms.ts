@@ -38,7 +38,6 @@ export const patchDocument = named(
         z.object({ op: z.enum(['move', 'copy']), path: pointer, from: pointer }),
       ]),
     )
-    .meta({ examples: [[{ op: 'replace', path: '/description', value: 'the result of the patch' }]] })
     .describe('JSON Patch (RFC 6902): all operations in order, or none'),
 );
 
@@ -56,7 +55,7 @@ export const health = object('Health', {
 
 /** Error formats (D-180, D-171); health has a separate one. */
 export const errorForms = {
-  Error: object('Error', {
+  PlatformError: object('PlatformError', {
     code,
     reason,
     message: z.string().describe('What failed, why, and what to do next'),

@@ -2,22 +2,21 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
 import { type ErrorCode, errorCodes } from '../../model/error-codes.ts';
 import { PlatformError, toPlatformError } from '../../model/errors.ts';
+import { errorBody } from './error-body.ts';
 
 /**
  * The last handler of a router: returns errors as JSON with their status and headers (D-180). An error other than PlatformError is an
  * internal error: it is reported to `onFault`, and the client gets a 500 without details.
  *
- * @param bodyOf the error format of the router (default: that of the resource service)
+ * The path decides on the form of the body (`errorBody`).
  */
-export function answerErrors(
-  onFault: (fault: unknown) => void,
-  bodyOf: (error: PlatformError) => object = (error) => error.body(),
-): ErrorRequestHandler {
-  return (thrown, _req, res, next) => {
+export function answerErrors(onFault: (fault: unknown) => void): ErrorRequestHandler {
+  return (thrown, req, res, next) => {
     const error = toPlatformError(refusalIn(thrown));
     if (error.status === 500) onFault(thrown);
     if (res.headersSent) return next(thrown);
-    res.status(error.status).set(error.headers).json(bodyOf(error));
+    const [path = ''] = req.originalUrl.split('?', 1);
+    res.status(error.status).set(error.headers).json(errorBody(path, error));
   };
 }
 

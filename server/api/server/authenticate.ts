@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Caller, Identification } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
 
@@ -14,7 +15,16 @@ interface Demanded {
   fqon?: string;
   /** The only accepted way to authenticate; any if not set. */
   acceptedScheme?: 'bearer' | 'basic';
-  basicRealm?: string;
+  /** The realm of Basic authentication, if it is offered. */
+  basicRealm?: string | undefined;
+}
+
+/**
+ * The realm in which the control plane offers Basic authentication to programs that wait for a challenge. Browsers get none: they would open
+ * a dialog of their own.
+ */
+export function basicRealmFor({ headers }: IncomingMessage, securityUrl: string): string | undefined {
+  return headers['user-agent']?.startsWith('Mozilla/') ? undefined : securityUrl;
 }
 
 /** The caller of a request. Throws the 401 of D-181, which says why credentials were refused. */

@@ -3,7 +3,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { type ConnectionRefusal, refuseConnection } from './connection-faults.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { refuseConnection } from './connection-faults.ts';
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 /** Interval at which unread bytes of responses are measured. */
@@ -12,10 +13,10 @@ const LOOK_MS = 250;
  * Interval of checks, after connections were closed, for whether the flood is over and their memory can be collected.
  */
 const COLLECT_MS = 2_000;
-const REFUSAL: ConnectionRefusal = {
-  reason: 'overloaded',
-  message: 'too many incomplete requests and unread responses are open. Repeat the request later.',
-};
+const REFUSAL = new PlatformError(
+  'overloaded',
+  'too many incomplete requests and unread responses are open. Repeat the request later.',
+);
 
 export interface FlightLimits {
   /** The largest body of a request; several always fit. */
@@ -23,6 +24,8 @@ export interface FlightLimits {
   maxBytes?: number;
   /** Headers of every response of this listener. */
   headers?: Readonly<Record<string, string>>;
+  /** The form of an error by path (default: that of the resource service). */
+  bodyOf?(path: string, error: PlatformError): object;
 }
 
 /** The memory that is used for a connection. */
@@ -70,15 +73,17 @@ export function countBody(request: IncomingMessage): void {
 class BytesInFlight {
   readonly #maxBytes: number;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #bodyOf: FlightLimits['bodyOf'];
   /** Open connections; those that made progress last are last. */
   readonly #connections = new Set<Connection>();
   #bodyBytes = 0;
   #timer: NodeJS.Timeout | undefined;
   #collecting: NodeJS.Timeout | undefined;
 
-  constructor({ requestBodyBytes = 0, maxBytes, headers = {} }: FlightLimits) {
+  constructor({ requestBodyBytes = 0, maxBytes, headers = {}, bodyOf }: FlightLimits) {
     this.#maxBytes = maxBytes ?? Math.max(DEFAULT_MAX_BYTES, 4 * requestBodyBytes);
     this.#headers = headers;
+    this.#bodyOf = bodyOf;
   }
 
   follow(request: IncomingMessage, response: ServerResponse | undefined): void {
@@ -165,7 +170,8 @@ class BytesInFlight {
     if (!response || response.headersSent || response.socket !== socket) socket.destroy();
     else {
       request.removeAllListeners('data').pause(); // its reader must not take a part for the whole
-      refuseConnection(socket, REFUSAL, this.#headers);
+      const [path = ''] = request.url?.split('?', 1) ?? [];
+      refuseConnection(socket, REFUSAL, this.#headers, this.#bodyOf?.(path, REFUSAL));
       socket.once('finish', () => socket.destroy()); // its reader then releases the memory
     }
   }

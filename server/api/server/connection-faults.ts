@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, errorCodes } from '../../model/error-codes.ts';
+import { PlatformError } from '../../model/errors.ts';
 
 /** Time for which a rejected client can continue to send before its connection is closed. */
 const LINGER_MS = 2_000;
@@ -8,37 +8,37 @@ const LINGER_MS = 2_000;
 /** Connections with a sent response: newer versions of node:http report a fault again for every further packet. */
 const refused = new WeakSet<Duplex>();
 
-export interface ConnectionRefusal {
-  reason: ErrorCode;
-  message: string;
-}
-
 interface ConnectionFault extends Error {
   code?: string;
   rawPacket?: Buffer;
 }
 
 /** The error for invalid bytes; undefined if the connection is already closed. */
-function diagnose(fault: ConnectionFault, requestTargetBytes: number): ConnectionRefusal | undefined {
+function diagnose(fault: ConnectionFault, requestTargetBytes: number): PlatformError | undefined {
   switch (fault.code) {
     case 'ECONNRESET':
     case 'EPIPE':
       return undefined;
     case 'HPE_HEADER_OVERFLOW':
       return hasLongTarget(fault.rawPacket, requestTargetBytes)
-        ? { reason: 'url_too_long', message: `the request target is longer than ${requestTargetBytes} bytes` }
-        : { reason: 'headers_too_large', message: 'the request headers are too large' };
+        ? new PlatformError('url_too_long', `the request target is longer than ${requestTargetBytes} bytes`)
+        : new PlatformError('headers_too_large', 'the request headers are too large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { reason: 'request_timeout', message: 'the request did not arrive in time' };
+      return new PlatformError('request_timeout', 'the request did not arrive in time');
     default:
-      return { reason: 'invalid_request', message: `the bytes received are not an HTTP request (${fault.message})` };
+      return new PlatformError('invalid_request', `the bytes received are not an HTTP request (${fault.message})`);
   }
 }
 
 /** A header overflow does not name the cause. The packet does if it contains the start of the request. */
 function hasLongTarget(packet: Buffer | undefined, maxBytes: number): boolean {
+  return targetIn(packet).length > maxBytes;
+}
+
+/** The request target in the first packet of a connection; '' if the packet has none. */
+function targetIn(packet: Buffer | undefined): string {
   const line = packet?.toString('latin1').split('\n', 1)[0] ?? '';
-  return /^[A-Z]+ /.test(line) && line.length > maxBytes;
+  return /^[A-Z]+ (?<target>\S*)/.exec(line)?.groups?.target ?? '';
 }
 
 /**
@@ -46,14 +46,16 @@ function hasLongTarget(packet: Buffer | undefined, maxBytes: number): boolean {
  * node:http.
  *
  * @param headers headers of every response of this listener
+ * @param form the body, if it is not that of the resource service
  */
 export function refuseConnection(
   socket: Duplex,
-  { reason, message }: ConnectionRefusal,
+  error: PlatformError,
   headers: Readonly<Record<string, string>>,
+  form: object = error.body(),
 ): void {
-  const { status } = errorCodes[reason];
-  const body = JSON.stringify({ code: status, reason, message });
+  const { status } = error;
+  const body = JSON.stringify(form);
   const lines = {
     'Content-Type': 'application/json',
     'Content-Length': Buffer.byteLength(body),
@@ -78,14 +80,25 @@ export function linger(socket: Duplex): void {
   socket.resume();
 }
 
+interface MalformedOptions {
+  headers: Readonly<Record<string, string>>;
+  requestTargetBytes: number;
+  /** The form of an error by path (default: that of the resource service). @param path '' if unknown */
+  bodyOf?(path: string, error: PlatformError): object;
+}
+
+function pathIn({ rawPacket }: ConnectionFault): string {
+  return targetIn(rawPacket).split('?', 1)[0] ?? '';
+}
+
 /** Responds to invalid bytes, or just closes the connection if the client has disconnected. */
 export function refuseMalformed(
   fault: Error,
   socket: Duplex,
-  { headers, requestTargetBytes }: { headers: Readonly<Record<string, string>>; requestTargetBytes: number },
+  { headers, requestTargetBytes, bodyOf }: MalformedOptions,
 ): void {
   if (refused.has(socket)) return;
   const refusal = socket.writable ? diagnose(fault, requestTargetBytes) : undefined;
-  if (refusal) refuseConnection(socket, refusal, headers);
+  if (refusal) refuseConnection(socket, refusal, headers, bodyOf?.(pathIn(fault), refusal));
   else socket.destroy();
 }

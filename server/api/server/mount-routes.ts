@@ -27,6 +27,8 @@ export interface RouteGuard<Given extends object = object> {
   authorizer: Authorizer;
   /** Throws 401. @param acceptedScheme the only accepted way to authenticate */
   callerOf(req: Request, acceptedScheme?: 'bearer' | 'basic'): Caller;
+  /** `{base_url}` as this client sees it: handlers set `Location` to a path, and the response has the address. */
+  baseUrlFor?(req: Request): string;
   /** Can the path belong to the route? Checked before the caller; if not, the next route is tried (D-010). */
   matches?(path: Path): boolean;
   /** Throws 400 for a path that is always invalid (D-003). */
@@ -200,6 +202,8 @@ function answering(
     const handled = handle({ caller, resource, found, path, query, body, requireAccess, req, res, ...extraInput });
     const answer = handled instanceof Promise ? await handled : handled;
     if (!row.answer || row.answer.mediaTypes) return;
+    const location = res.get('Location');
+    if (location?.startsWith('/') && guard.baseUrlFor) res.location(guard.baseUrlFor(req) + location);
     // Unless the handler has set another status.
     if (res.statusCode === 200) res.status(row.answer.status);
     if (answer instanceof JsonText) res.type('json').send(answer.bytes);

@@ -140,7 +140,7 @@ export const endpointProperties = z.strictObject({
       entryOf: { property: 'implementation_id', list: 'port_mappings' },
     }),
   methods: z
-    .array(caseInsensitiveEnum('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'))
+    .array(caseInsensitiveEnum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']))
     .optional()
     .describe('All methods unless some are selected')
     .register(formFacts, { order: 5 }),

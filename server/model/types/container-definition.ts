@@ -68,7 +68,7 @@ const volumeMount = z
  * its member.
  */
 export const containerProperties = z.object({
-  container_type: caseInsensitiveEnum('DOCKER').register(formFacts, { order: 1 }),
+  container_type: caseInsensitiveEnum(['DOCKER']).register(formFacts, { order: 1 }),
   image: z
     .string()
     .min(1, { abort: true })

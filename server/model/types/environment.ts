@@ -5,7 +5,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { ENVIRONMENT } from '../rules/hierarchy.ts';
 import { providerIdOf, requireServes } from './provider-rules.ts';
 import { environmentTypes } from './reference-lists.ts';
-import { typed, variablesInside } from './schema-parts.ts';
+import { caseInsensitiveEnum, typed, variablesInside } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {
@@ -14,12 +14,11 @@ declare module '../type-words.ts' {
 }
 
 const names = environmentTypes.map(({ name }) => name);
+const ids = environmentTypes.map(({ id }) => id);
 
 const properties = z.strictObject({
-  environment_type: z
-    .string()
+  environment_type: caseInsensitiveEnum(names, ids)
     .describe('Name (in any case) or id of an environment type')
-    .meta({ examples: [...names] })
     .register(formFacts, { order: 1 }),
   env: variablesInside(2),
 });

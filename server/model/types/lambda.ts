@@ -42,7 +42,7 @@ export const lambdaProperties = z.strictObject({
       'nodejs, with or without a version, for JavaScript or TypeScript; lambdas with any other runtime are stored but cannot run',
     )
     .register(formFacts, { order: 2 }),
-  code_type: caseInsensitiveEnum('code', 'inline', 'package')
+  code_type: caseInsensitiveEnum(['code', 'inline', 'package'])
     .describe('inline or code: the source is part of the record; package: the source is downloaded from package_url')
     .register(formFacts, { label: 'Source of the code', order: 3 }),
   code: z

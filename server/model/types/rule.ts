@@ -48,7 +48,7 @@ const properties = z.strictObject({
   eval_logic: z
     .looseObject({
       property: z.string().describe('For example container.properties.num_instances, lambdas.count or user.name'),
-      operator: z.string().meta({ examples: [...limitOperators] }),
+      operator: z.enum(limitOperators),
       value: z.unknown().describe('The value to compare with, as JSON'),
     })
     .optional()

@@ -28,13 +28,19 @@ export function runBy(kind: string) {
   return z.looseObject({ id, locations: z.array(z.unknown()).optional() });
 }
 
-/** A string that must equal one of the values, ignoring case; it is stored as sent (D-027). */
-export function caseInsensitiveEnum(...values: string[]): z.ZodString {
-  const lowerCaseValues = new Set(values.map((value) => value.toLowerCase()));
-  return z
-    .string()
-    .refine((text) => lowerCaseValues.has(text.toLowerCase()), `must be one of ${values.join(', ')}`)
-    .meta({ examples: values });
+/**
+ * A string that must equal one of the values, ignoring case; it is stored as sent (D-027). In JSON Schema, the values are an enum.
+ *
+ * @param aliases other accepted strings, such as ids of the values
+ */
+export function caseInsensitiveEnum(values: readonly string[], aliases: readonly string[] = []): z.ZodType<string> {
+  const inAnyCase = [...values, ...aliases].map((value) =>
+    value.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`),
+  );
+  const message = `must be one of ${values.join(', ')}`;
+  return z.union([z.enum(values), z.string().regex(new RegExp(`^(?:${inAnyCase.join('|')})$`), message)], {
+    error: ({ input }) => (input === undefined ? undefined : 'must be a string'),
+  });
 }
 
 /** The typed view of properties that the schema has parsed, as all stored records have been. */

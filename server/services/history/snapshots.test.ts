@@ -37,7 +37,7 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (location) => {
     await platform.root.create('/root', { name: 'kept' });
     const created = await inspect('POST', '', { name: 'before-demo' });
     expect(created).toMatchObject({ status: 201, body: { name: 'before-demo', seq: expect.any(Number) } });
-    expect(created.headers.get('location')).toBe('/inspect/snapshots/before-demo');
+    expect(created.headers.get('location')).toBe(`${platform.emulator.baseUrl}/inspect/snapshots/before-demo`);
     expect((await inspect('GET', '')).body).toEqual([created.body]);
 
     const organization = await platform.root.create('/root', { name: 'later' });

@@ -103,7 +103,8 @@ test.each([
     const answer = await ask(route, { auth });
     expect(answer.status).toBe(401);
     expect(answer.body).toMatchObject({ code: 401, resource: `/security${route.split(' ')[1]}` });
-    expect(answer.headers.get('www-authenticate')).toBe(challenge);
+    const basicChallenge = `Basic realm="${platform.emulator.securityUrl}"`;
+    expect(answer.headers.get('www-authenticate')).toBe(`${challenge}, ${basicChallenge}`);
   }
 });
 

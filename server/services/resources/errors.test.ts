@@ -46,7 +46,8 @@ describe('who does not say who they are (D-181)', () => {
     expect(Object.keys(reply.body)).toEqual(['code', 'reason', 'message']);
     const fault = ', error="invalid_token", error_description="the credentials are wrong"';
     expect(reply.headers.get('www-authenticate')).toBe(
-      `Bearer realm="${platform.emulator.securityUrl}/acme/oauth/issue"${authorization === undefined ? '' : fault}`,
+      `Bearer realm="${platform.emulator.securityUrl}/acme/oauth/issue"${authorization === undefined ? '' : fault}, ` +
+        `Basic realm="${platform.emulator.securityUrl}"`,
     );
   });
 
@@ -56,7 +57,7 @@ describe('who does not say who they are (D-181)', () => {
       const reply = await anonymous('GET', path);
       expect(reply.status).toBe(401);
       expect(reply.headers.get('www-authenticate')).toBe(
-        `Bearer realm="${platform.emulator.securityUrl}/root/oauth/issue"`,
+        `Bearer realm="${platform.emulator.securityUrl}/root/oauth/issue", Basic realm="${platform.emulator.securityUrl}"`,
       );
     },
   );
@@ -75,6 +76,16 @@ describe('who does not say who they are (D-181)', () => {
     ['HEAD', '/acme'],
   ])('learns nothing of what exists on a known route: %s %s', async (method, path) => {
     expect(await anonymous(method, path)).toMatchObject({ status: 401 });
+  });
+
+  it('is offered no Basic authentication in a browser, which would open a dialog of its own', async () => {
+    for (const path of ['/meta/acme', '/security/acme', '/inspect/leads']) {
+      const reply = await send('GET', `${platform.emulator.baseUrl}${path}`, {
+        headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0' },
+      });
+      expect([path, reply.status]).toEqual([path, 401]);
+      expect(reply.headers.get('www-authenticate')).not.toContain('Basic');
+    }
   });
 
   it('learns that there is no such route', async () => {

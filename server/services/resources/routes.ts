@@ -13,7 +13,7 @@ import {
 } from '../../api/routes/meta-types.ts';
 import { showCredentials } from '../../api/routes/records.ts';
 import { answerErrors } from '../../api/server/answer-error.ts';
-import { authenticate } from '../../api/server/authenticate.ts';
+import { authenticate, basicRealmFor } from '../../api/server/authenticate.ts';
 import { type MountedRoute, mountedRoutes, type RouteGuard, routerOf } from '../../api/server/mount-routes.ts';
 import { queryOf } from '../../api/server/query.ts';
 import type { Authenticator } from '../../model/caller.ts';
@@ -109,6 +109,7 @@ function guardOf({ core, authenticator, addressesFor, typePrefix }: ResourceRout
       return authenticate(authenticator.identify(req.headers.authorization), {
         securityUrl,
         ...(isKnown && { fqon }),
+        basicRealm: basicRealmFor(req, securityUrl),
       });
     },
     extendInput({ caller, common, req }) {

@@ -88,7 +88,7 @@ test('a token ends itself, and is 401 from then on', async () => {
   const after = await service.ask(`DELETE /accessTokens/${token}`, { auth });
   expect(after.status).toBe(401);
   expect(after.headers.get('www-authenticate')).toBe(
-    `Bearer realm="${service.url}/root/oauth/issue", error="invalid_token", error_description="the credentials have been revoked"`,
+    `Bearer realm="${service.url}/root/oauth/issue", error="invalid_token", error_description="the credentials have been revoked", Basic realm="${service.url}"`,
   );
 });
 

@@ -51,7 +51,9 @@ test.each([
       developerMessage: expect.any(String),
     });
     const fault = 'auth' in options ? ', error="invalid_token", error_description="the credentials are wrong"' : '';
-    expect(answer.headers.get('www-authenticate')).toBe(`Bearer realm="${service.url}/root/oauth/issue"${fault}`);
+    expect(answer.headers.get('www-authenticate')).toBe(
+      `Bearer realm="${service.url}/root/oauth/issue"${fault}, Basic realm="${service.url}"`,
+    );
   }
 });
 

@@ -1,4 +1,4 @@
-import { type ErrorRequestHandler, type Request, Router } from 'express';
+import { type Request, Router } from 'express';
 import { accountRoutes, directoryRoutes, statusRoutes } from '../../api/routes/security.ts';
 import { answerErrors } from '../../api/server/answer-error.ts';
 import type { Caller } from '../../model/caller.ts';
@@ -41,26 +41,8 @@ export function securityRouter(options: SecurityOptions): Router {
   router.use((http) => {
     throw new PlatformError('no_route', `no route: ${http.method} ${http.baseUrl}${http.path}`);
   });
-  router.use(answerSecurityErrors(options.onFault));
+  router.use(answerErrors(options.onFault));
   return router;
-}
-
-function answerSecurityErrors(onFault: (fault: unknown) => void): ErrorRequestHandler {
-  return (thrown, http, res, next) => {
-    const bodyOf = (error: PlatformError) => ({
-      code: error.status,
-      reason: error.reason,
-      message: error.message,
-      resource: `${http.baseUrl}${http.path}`,
-      developerMessage: developerMessage(error),
-    });
-    answerErrors(onFault, bodyOf)(thrown, http, res, next);
-  };
-}
-
-/** Returns each violation with its location, for the author of a program. */
-function developerMessage(error: PlatformError): string {
-  return error.details?.map(({ pointer, message }) => `${pointer}: ${message}`).join('; ') ?? error.message;
 }
 
 /** Accounts and groups as they are (D-178, D-179); changed they are where users and groups live (`SecurityOptions.accountChanges`). */

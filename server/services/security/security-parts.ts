@@ -1,6 +1,6 @@
 import type { Request, Router } from 'express';
 import type { Routes } from '../../api/routes/route.ts';
-import { authenticate } from '../../api/server/authenticate.ts';
+import { authenticate, basicRealmFor } from '../../api/server/authenticate.ts';
 import { type Handlers, mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import type { Authenticator, Authorizer, Caller } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
@@ -56,7 +56,7 @@ export function securityParts(options: SecurityOptions) {
         securityUrl,
         ...(FQON.test(fqon) && req.params.fqon !== undefined && { fqon }),
         ...(acceptedScheme && { acceptedScheme }),
-        ...(acceptedScheme === 'basic' && { basicRealm: securityUrl }),
+        basicRealm: acceptedScheme === 'basic' ? securityUrl : basicRealmFor(req, securityUrl),
       });
     },
   };

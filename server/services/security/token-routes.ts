@@ -1,9 +1,8 @@
-import { type Request, Router } from 'express';
+import type { Request, Router } from 'express';
 import type { BodyOf } from '../../api/routes/route.ts';
 import { tokenRoutes } from '../../api/routes/security.ts';
-import { answerErrors } from '../../api/server/answer-error.ts';
+import { TokenError } from '../../api/server/error-body.ts';
 import type { Caller } from '../../model/caller.ts';
-import { PlatformError } from '../../model/errors.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
 import { isNear, owningOrganization } from '../../model/rules/hierarchy.ts';
@@ -12,16 +11,6 @@ import { callerOf, findUser, isDisabled } from './accounts.ts';
 import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
 import { formDecoded, readAuthorization } from './authorization-header.ts';
 import type { SecurityOptions, SecurityParts } from './security-parts.ts';
-
-/** A refusal with an error code of RFC 6749, always 400 here (D-171). */
-class TokenError extends PlatformError {
-  readonly error: 'invalid_grant' | 'invalid_client' | 'unsupported_grant_type';
-
-  constructor(error: TokenError['error'], description: string) {
-    super('invalid_body', description);
-    this.error = error;
-  }
-}
 
 interface Grant {
   user: StoredResource;
@@ -75,19 +64,14 @@ export function tokenRouter({ options, mount, forms, self }: SecurityParts): Rou
   };
   const readStanding = ({ caller, found, req }: At & { caller: Caller }) => standing(req, self(caller), found.fqon);
 
-  const router = Router({ caseSensitive: true });
-  router.use(
-    mount(tokenRoutes, {
-      issueToken: issue,
-      issueTokenAnywhere: issue,
-      inspectToken: inspect,
-      inspectTokenAnywhere: inspect,
-      readStanding: readStanding,
-      readStandingAnywhere: readStanding,
-    }),
-  );
-  router.use(['/oauth/issue', '/:fqon/oauth/issue'], answerErrors(options.onFault, tokenErrorBody));
-  return router;
+  return mount(tokenRoutes, {
+    issueToken: issue,
+    issueTokenAnywhere: issue,
+    inspectToken: inspect,
+    inspectTokenAnywhere: inspect,
+    readStanding: readStanding,
+    readStandingAnywhere: readStanding,
+  });
 }
 
 /** A request, and the organization that its path begins with, if it names one. */
@@ -97,16 +81,6 @@ interface At {
 }
 
 type SentGrant = BodyOf<typeof tokenRoutes.issueToken>;
-
-function tokenErrorBody(error: PlatformError): object {
-  return { error: reasonOf(error), error_description: error.message, code: error.status };
-}
-
-function reasonOf(error: PlatformError): string {
-  if (error instanceof TokenError) return error.error;
-  if (error.status === 429) return 'invalid_grant';
-  return error.status === 500 ? 'server_error' : 'invalid_request';
-}
 
 async function grantFor(
   options: SecurityOptions,

@@ -4,7 +4,7 @@ import { jsonIn } from '../../../../server/model/json.ts';
 import { stepTo } from '../../../../server/model/patch/pointer.ts';
 import type { EditorProblem } from '../../components/editor-props.ts';
 import { nearestRange, rangesIn } from './json-places.ts';
-import { readOnlyIn, type Schema } from './use-type-schema.ts';
+import type { Schema } from './use-type-schema.ts';
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
 
@@ -58,15 +58,12 @@ function problemAt({ from, to }: { from: number; to: number }, message: string, 
   return { from, to, message: `${pointer || '/'}: ${message}` };
 }
 
-/** Members that a client may write: not those that the server sets; hidden ones are not required. */
+/** The schema of what a client may write: hidden members are not required. */
 function written(schema: Schema): Schema {
   const members = Object.entries(schema.properties ?? {});
-  const ignored = readOnlyIn(schema);
-  const writableMembers = members.filter(([name]) => !ignored.has(name));
   const hidden = members.filter(([, memberSchema]) => memberSchema['x-terrarium-secret']).map(([name]) => name);
   return {
     ...schema,
-    properties: Object.fromEntries(writableMembers),
     ...(schema.required && { required: schema.required.filter((name) => !hidden.includes(name)) }),
   };
 }

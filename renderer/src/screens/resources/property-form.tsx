@@ -35,9 +35,7 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
   const { properties: schemas = {} } = schema ?? {};
   const siblingProperties = { ...value.properties, resource_type: subType };
   const condition = (name: string) => conditionOf(schemas[name] ?? {}, siblingProperties);
-  const names = sortedForForm(schemas).filter(
-    (name) => !schemas[name]?.['x-terrarium-ignored'] && (condition(name) !== 'unused' || name in value.properties),
-  );
+  const names = sortedForForm(schemas).filter((name) => condition(name) !== 'unused' || name in value.properties);
   // A secret that cannot be read back already has a value.
   const isRequired = (name: string) =>
     condition(name) === 'required' ||

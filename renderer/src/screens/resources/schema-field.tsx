@@ -228,7 +228,7 @@ interface ListFieldProps extends FieldProps {
 /** A list, entry by entry; words that there are only a few of as switches. */
 function ListField({ label, pointer, name, schema, items, value, set }: ListFieldProps) {
   const error = useErrorAt(pointer, false);
-  const knownValues = items.enum ?? items.examples;
+  const knownValues = alternativeFor(items, undefined).enum;
   const setAll = (next: readonly unknown[]) => set(name, next.length === 0 ? undefined : next);
   const setEntry = useSteady((index: string, next: unknown) =>
     setAll(value.map((old, at) => (at === Number(index) ? (next ?? emptyOf(items)) : old))),

@@ -18,10 +18,10 @@ export interface Schema {
   items?: Schema;
   anyOf?: Schema[];
   'x-terrarium-default'?: unknown;
-  /** Set by the server. */
-  'x-terrarium-ignored'?: boolean;
   'x-terrarium-form'?: Omit<FormFact, 'label'>;
   'x-terrarium-reference'?: ReferenceFact['to'];
+  /** Names of the properties that only the server sets. They are not in `properties`. */
+  'x-terrarium-server-set'?: string[];
   /** Initial values of a new one. */
   'x-terrarium-first'?: Record<string, unknown>;
 }
@@ -57,6 +57,5 @@ export function useSubTypes(propertiesName: string): readonly string[] {
 
 /** Properties that only the server sets. */
 export function readOnlyIn(schema: Schema): ReadonlySet<string> {
-  const members = Object.entries(schema.properties ?? {});
-  return new Set(members.flatMap(([name, { 'x-terrarium-ignored': isIgnored }]) => (isIgnored ? [name] : [])));
+  return new Set(schema['x-terrarium-server-set']);
 }
