@@ -149,9 +149,7 @@ async function toRunView(
   const text = failureText(recorder.bodies, newest, crmMessage);
   const [fromMs, untilMs] = [lastGood && Date.parse(lastGood.acceptedAt), Date.parse(first.acceptedAt)];
   const isInvalid = isInputInvalid(recorder.bodies, newest);
-  const { likelyCauses, historyFromMs } = isInvalid
-    ? NO_CAUSES
-    : await find({ lambdaId, fromMs, untilMs }, text);
+  const { likelyCauses, historyFromMs } = isInvalid ? NO_CAUSES : await find({ lambdaId, fromMs, untilMs }, text);
   const calls = detailsOf(recorder.bodies, newest)?.outbound ?? [];
   // What a lambda throws after a successful call is not due to an earlier call.
   const [failedCall] = failedCalls(newest.outcome.ok ? calls : calls.slice(-1));

@@ -47,7 +47,7 @@ export const recordedPlugin = plugin({
         ...{ historyService, invoker, notifier, nowMs, secrets: () => scm.secrets() },
         ...{ lambdaLog: invoker, containerLog: containers },
         refusalOf: (executionId: string) => crm.refusalOf(executionId),
-        rules: () => platform.slot(outboundRules)(),
+        rules: () => platform.slot(outboundRules).list(),
       };
       return [
         invokeRouter(invoker, guard),

@@ -10,7 +10,7 @@ import { makeLink } from '../../system/make-link.ts';
 import type { CacheDefinition, JobDefinition } from './definition.ts';
 import { matching } from './globs.ts';
 import type { JobReports } from './job-reports.ts';
-import { storageRoot, noteUse } from './run-folder.ts';
+import { noteUse, storageRoot } from './run-folder.ts';
 import { expandText } from './variables.ts';
 
 /** Files that are copied at the same time. */

@@ -9,7 +9,7 @@ import { beginOf } from '../../system/processes.ts';
 import { removeAbandoned } from '../../system/temporary.ts';
 import { canBeOtherUser, runAsOtherUser } from '../../testing/other-user.ts';
 import { startPlatform } from '../../testing/platform.ts';
-import { bringCaches, storeRunArtifacts, keepCaches } from './artifacts.ts';
+import { restoreCaches, saveCaches, storeRunArtifacts } from './artifacts.ts';
 import { storageRoot, sweepLeftovers, sweepStored } from './run-folder.ts';
 
 let folder: string;
@@ -130,11 +130,11 @@ describe('what runs store for later ones', () => {
       values: {},
       tracked: new Set<string>(),
     };
-    await keepCaches(caches, context, true);
+    await saveCaches(caches, context, true);
     const [cache = ''] = (await readdir(context.dir)).filter((name) => name !== 'other');
     const old = new Date(Date.now() - 8 * DAY_MS);
     await utimes(join(context.dir, cache), old, old);
-    await bringCaches(caches, context);
+    await restoreCaches(caches, context);
     const runDir = join(folder, 'run');
     await mkdir(runDir);
     await storeRunArtifacts({ runDir, storedDir: join(storage(), 'shop', 'artifacts', 'sha') });

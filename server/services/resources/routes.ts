@@ -243,11 +243,7 @@ function recordRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
 }
 
 /** Migrate, promote and scale: `POST F/containers|lambdas/{id}/...`, 202 with the full record (D-008, D-053, D-131). */
-function workloadRouter(
-  { service, answer }: ResourceRouteParts,
-  moves: Moves,
-  maxInstances: number,
-): MountedRoute[] {
+function workloadRouter({ service, answer }: ResourceRouteParts, moves: Moves, maxInstances: number): MountedRoute[] {
   const accepted = ({ renderer }: ExtraInput, id: string): RecordView => {
     const record = service.view.find(id);
     if (!record) throw new PlatformError('not_found', `resource ${id} not found`);
