@@ -102,7 +102,7 @@ const start = async () => {
 const auth = basic('disk', 'test');
 const meta = (method: string, path: string, body?: unknown) =>
   send(method, `${platform.emulator.metaUrl}${path}`, { auth, body });
-/** Whether `GET /meta/health` reports that the last write to the file failed. */
+/** Resolves to true if `GET /meta/health` reports that the last write to the file failed. */
 const isReported = async (file: string): Promise<boolean> =>
   ((await meta('GET', '/health')).body.failed ?? []).some((failure: string) =>
     new RegExp(`${file} failed .*The disk is full`).test(failure),
@@ -199,7 +199,7 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     const { apiKey, apiSecret } = (await make()).body;
     const leads = async () => (await send('GET', `${baseUrl}/inspect/leads`, { auth })).body.length;
     expect(await sendLead(crmUrl, 'kept')).toBe(200);
-    const kept = await leads();
+    const earlierLeads = await leads();
 
     const free = fillDisk();
     for (const attempt of [issue, make])
@@ -211,12 +211,12 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     for (const validAuth of [token, basic(apiKey, apiSecret)]) {
       expect((await send('GET', `${platform.emulator.metaUrl}/orgs`, { auth: validAuth })).status).toBe(200);
     }
-    expect(await leads()).toBe(kept + accepted);
+    expect(await leads()).toBe(earlierLeads + accepted);
 
     free();
     expect((await issue()).status).toBe(200);
     expect(await sendLead(crmUrl, 'after')).toBe(200);
-    expect(await leads()).toBe(kept + accepted + 1);
+    expect(await leads()).toBe(earlierLeads + accepted + 1);
   });
 
   it('rejects writes with the reason when it has become read-only, and continues when it is writable again', async () => {

@@ -151,15 +151,16 @@ describe('of the operations of the document', () => {
         const { verb, path, requestBody, responses } = operation;
         const [[type = '', { example: body = undefined } = {}] = []] = Object.entries(requestBody?.content ?? {});
         if (type === 'application/zip') return;
-        const words = path.split('/').reverse();
+        const segments = path.split('/').reverse();
         const ids = new Map([
           ['lambdas', 'lambda_provider_id'],
-          ...RUN_BY_ENGINE.map((word) => [word, 'provider_id'] as const),
+          ...RUN_BY_ENGINE.map((collection) => [collection, 'provider_id'] as const),
         ]);
-        const known = example(
-          words.map((word) => ids.get(word)).find(Boolean) ?? (LAMBDA_USERS.test(path) ? 'lambda_id' : 'user_id'),
+        const referencedId = example(
+          segments.map((segment) => ids.get(segment)).find(Boolean) ??
+            (LAMBDA_USERS.test(path) ? 'lambda_id' : 'user_id'),
         );
-        const sentBody = JSON.parse(JSON.stringify(body).replaceAll(EXAMPLE_ID, known));
+        const sentBody = JSON.parse(JSON.stringify(body).replaceAll(EXAMPLE_ID, referencedId));
         const reply = await send(verb, addressOf(operation, example), {
           auth,
           body: type === FORM ? new URLSearchParams(sentBody) : sentBody,

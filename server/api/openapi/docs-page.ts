@@ -3,21 +3,21 @@ import { DOCUMENTS, type DocumentName } from './document.ts';
 const SCRIPT = 'openapi-explorer.min.js';
 
 const linkTo =
-  (shown: DocumentName) =>
+  (selectedName: DocumentName) =>
   ([name, { title }]: [string, { title: string }]): string =>
-    `<a href="docs?document=${name}"${name === shown ? ' aria-current="page"' : ''}>${title}</a>`;
+    `<a href="docs?document=${name}"${name === selectedName ? ' aria-current="page"' : ''}>${title}</a>`;
 
 /**
  * The documentation page: links to the documents, and the explorer element over one of them, in the light or dark colors of the reader's system. Addresses are
  * relative, so that the page works below a proxy path. The rules of the page take precedence over those of the element and set its colors
  * without a script.
  */
-export const docsPage = (shown: DocumentName): string => `<!doctype html>
+export const docsPage = (selectedName: DocumentName): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${DOCUMENTS[shown].title}</title>
+<title>${DOCUMENTS[selectedName].title}</title>
 <link rel="icon" href="data:,">
 <style>
 :root { color-scheme: light dark; background: light-dark(#ffffff, #131b17); }
@@ -97,10 +97,10 @@ openapi-explorer::part(btn-try):is(:hover, :focus-visible) { color: light-dark(#
 <script type="module" src="docs/${SCRIPT}"></script>
 </head>
 <body>
-<header><h1>${DOCUMENTS[shown].title}</h1>
-<nav aria-label="Documents">${Object.entries(DOCUMENTS).map(linkTo(shown)).join('')}</nav></header>
-<openapi-explorer spec-url="${DOCUMENTS[shown].path}" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
-<noscript>This page needs JavaScript. The document itself is at <a href="${DOCUMENTS[shown].path}">${DOCUMENTS[shown].path}</a>.</noscript>
+<header><h1>${DOCUMENTS[selectedName].title}</h1>
+<nav aria-label="Documents">${Object.entries(DOCUMENTS).map(linkTo(selectedName)).join('')}</nav></header>
+<openapi-explorer spec-url="${DOCUMENTS[selectedName].path}" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
+<noscript>This page needs JavaScript. The document itself is at <a href="${DOCUMENTS[selectedName].path}">${DOCUMENTS[selectedName].path}</a>.</noscript>
 </body>
 </html>
 `;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../model/json.ts';
 import { pathParameters } from '../routes/path-parameters.ts';
 import { type Answer, commitHeader, type ErrorForm, namesIn, type Route } from '../routes/route.ts';
 
-/** What the document makes of the parts of a route. */
+/** Converts the parts of a route to those of the document. */
 export interface Conversion {
   /** The JSON Schema of a route's schema. */
   schemaOf(schema: z.ZodType): JsonObject;
@@ -141,7 +141,7 @@ function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conver
 /** A Security Requirement Object. */
 const requirement = (scheme: string): JsonObject => ({ [scheme]: [] });
 
-/** What a route requires of its caller, as a sentence. */
+/** Returns a sentence on what a route requires of its caller. */
 function requirementTextOf({ permission: right, areCredentialsOptional }: Route): string {
   if (right === 'none') return 'Needs no credentials.';
   if (right === 'caller') return 'For every user.';

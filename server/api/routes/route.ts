@@ -67,7 +67,7 @@ export interface Route {
   errorForm?: ErrorForm;
   /** Accepted ways to authenticate (default: both). */
   security?: readonly ('bearer' | 'basic')[];
-  /** Does the route also answer without credentials, depending on its target? */
+  /** The route also answers without credentials, depending on its target. */
   areCredentialsOptional?: true;
   /** Must caches not store the response? */
   isPrivate?: true;

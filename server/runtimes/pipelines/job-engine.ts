@@ -24,6 +24,8 @@ import { type JobNetwork, LOOPBACK_FROM_MACHINE } from './platform-route.ts';
 const STOP_SECONDS = 2;
 const RESPONSE_LIMIT_MS = 10_000;
 const CLEAR_LIMIT_MS = 30_000;
+/** A run waits for the removal of what ended runs have left, but not for what cannot be removed. */
+const SWEEP_LIMIT_MS = 5_000;
 
 interface NewContainer {
   network: string;
@@ -75,7 +77,7 @@ export class JobEngine {
       const { DockerConnection } = await import('../containers/docker/docker-connection.ts');
       const connection = new DockerConnection(dockerAddress(undefined, credentials), 'DOCKER_HOST');
       const { isPodman } = await connection.identify();
-      await sweepWorlds(connection).catch(() => undefined); // the next run tries again
+      await sweepWorlds(connection, SWEEP_LIMIT_MS).catch(() => undefined); // the next run tries again
       return new JobEngine(connection, { worldId, owner: await ownerHere(undefined) }, credentials, isPodman);
     } catch (failure) {
       return { absence: reasonOf(failure) };

@@ -76,7 +76,7 @@ export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>
 export async function sweepStored(maxBytes: number): Promise<void> {
   const parentFolder = storageRoot();
   if (parentFolder === undefined) return;
-  const items = (await foldersIn(parentFolder, 3)).sort((left, right) => right.usedAtMs - left.usedAtMs);
+  const items = (await foldersIn(parentFolder, 3)).sort((earlier, later) => later.usedAtMs - earlier.usedAtMs);
   const oldestMs = Date.now() - KEPT_MS;
   let storedBytes = 0;
   for (const { path, usedAtMs } of items) {

@@ -66,7 +66,7 @@ export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
 }
 
 /** Returns what the button of a restore does: what exists only since the moment is deleted. */
-export function restoreWords({ total }: Pick<Difference, 'total'>): string {
+function restoreWords({ total }: Pick<Difference, 'total'>): string {
   const restored = total.update + total.delete;
   if (total.create === 0) return restored === 0 ? 'Restore' : `Restore ${counted(restored, 'resource')}`;
   const deleted = `Delete ${counted(total.create, 'resource')}`;

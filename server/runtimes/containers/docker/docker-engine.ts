@@ -55,6 +55,7 @@ async function readStats(connection: DockerConnection, instanceId: string): Prom
 
 /** The default of the docker command. */
 const STOP_SECONDS = 10;
+const SWEEP_LIMIT_MS = 60_000;
 
 export interface DockerEngineOptions extends WorldMark {
   connection: DockerConnection;
@@ -125,7 +126,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   sweep(): Promise<void> {
-    return sweepWorlds(this.connection);
+    return sweepWorlds(this.connection, SWEEP_LIMIT_MS);
   }
 
   prune(isKept: IsKept): Promise<void> {

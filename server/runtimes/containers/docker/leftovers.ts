@@ -14,7 +14,6 @@ const GRACE_S = 3;
  * The interval between attempts to remove the rest: networks and volumes are in use until the last instance has gone.
  */
 const AGAIN_MS = 200;
-const SWEEP_LIMIT_MS = 60_000;
 
 export interface WorldLeft {
   worldId: Uuid;
@@ -70,12 +69,18 @@ export async function clearWorld(
   }
 }
 
-/** Removes the resources of worlds in memory, and of pipeline runs, whose processes have certainly ended. */
-export async function sweepWorlds(connection: DockerConnection): Promise<void> {
+/**
+ * Removes the resources of worlds in memory, and of pipeline runs, whose processes have certainly ended. What is in use by others stays for
+ * the next sweep.
+ *
+ * @param limitMs the time for all of them
+ */
+export async function sweepWorlds(connection: DockerConnection, limitMs: number): Promise<void> {
+  const untilMs = performance.now() + limitMs;
   for (const { worldId, owners } of await findWorlds(connection)) {
     const knownOwners = owners.filter((owner) => owner !== undefined);
     if (knownOwners.length < owners.length || !(await wasInMemory(knownOwners))) continue;
-    await clearWorld(connection, worldId, { volumes: true, limitMs: SWEEP_LIMIT_MS });
+    await clearWorld(connection, worldId, { volumes: true, limitMs: untilMs - performance.now() });
   }
 }
 
