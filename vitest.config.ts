@@ -53,7 +53,14 @@ export default defineConfig({
       { extends: true, test: { name: 'slow-window', include: ['renderer/**/*.slow.test.tsx'], setupFiles: DOM } },
       {
         extends: true,
-        test: { name: 'engine', include: [`${TESTS}.engine.test.ts`], globalSetup: BUILD, setupFiles: SEED },
+        test: {
+          name: 'engine',
+          include: [`${TESTS}.engine.test.ts`],
+          globalSetup: BUILD,
+          setupFiles: SEED,
+          // Many of these files follow one container from its creation to its removal.
+          sequence: { shuffle: false },
+        },
       },
       { extends: true, test: { name: 'podman', include: [`${TESTS}.podman.test.ts`], globalSetup: BUILD } },
       { extends: true, test: { name: 'scripts', include: ['scripts/**/*.test.ts'] } },

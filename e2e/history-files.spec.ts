@@ -30,7 +30,7 @@ test(
       const dialog = page.getByRole('alertdialog');
       await dialog.getByRole('button', { name: /Seed/ }).click();
       await page.getByRole('option', { name: seed }).click();
-      await expect(dialog).toContainText(/\d+ go\b/);
+      await expect(dialog).toContainText(/\d+ deleted\b/);
       await dialog.getByRole('button', { name: 'Reset the world' }).click();
       await expect(dialog).toBeHidden();
     };
