@@ -9,6 +9,11 @@ const TESTS = '{server,electron,renderer,e2e,fixtures}/**/*';
 const BUILD = 'server/testing/build-for-tests.ts';
 /** Gives property tests their seed. */
 const SEED = 'server/testing/seed-properties.ts';
+/**
+ * No test relies on the tests before it, except those with an engine: their files follow a container from its creation to its removal.
+ * The order is the same in each run, and another one with each value of TEST_SEED.
+ */
+const sequence = { seed: testSeed, shuffle: { tests: true } };
 /** A document for the tests of the window. */
 const DOM = 'renderer/testing/dom.ts';
 
@@ -24,8 +29,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     // Twice the number of processors, because tests often wait for processes and engines.
     maxWorkers: 2 * Math.max(2, availableParallelism()),
-    // No test relies on the tests before it. The order is the same in each run, and another one with each value of TEST_SEED.
-    sequence: { seed: testSeed, shuffle: { tests: true } },
+    sequence: { seed: testSeed },
     // These timeouts only end tests that hang. They are long enough for a busy machine, and waits end as soon as their condition is met.
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -36,6 +40,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'fast',
+          sequence,
           include: [`${TESTS}.test.ts`],
           exclude: ['**/*.{slow,engine,podman}.test.ts'],
           globalSetup: BUILD,
@@ -44,13 +49,22 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'window', include: ['renderer/**/*.test.tsx'], exclude: ['**/*.slow.test.tsx'], setupFiles: DOM },
+        test: {
+          name: 'window',
+          sequence,
+          include: ['renderer/**/*.test.tsx'],
+          exclude: ['**/*.slow.test.tsx'],
+          setupFiles: DOM,
+        },
       },
       {
         extends: true,
-        test: { name: 'slow', include: [`${TESTS}.slow.test.ts`], globalSetup: BUILD, setupFiles: SEED },
+        test: { name: 'slow', sequence, include: [`${TESTS}.slow.test.ts`], globalSetup: BUILD, setupFiles: SEED },
       },
-      { extends: true, test: { name: 'slow-window', include: ['renderer/**/*.slow.test.tsx'], setupFiles: DOM } },
+      {
+        extends: true,
+        test: { name: 'slow-window', sequence, include: ['renderer/**/*.slow.test.tsx'], setupFiles: DOM },
+      },
       {
         extends: true,
         test: {
@@ -58,8 +72,6 @@ export default defineConfig({
           include: [`${TESTS}.engine.test.ts`],
           globalSetup: BUILD,
           setupFiles: SEED,
-          // Many of these files follow one container from its creation to its removal.
-          sequence: { shuffle: false },
         },
       },
       { extends: true, test: { name: 'podman', include: [`${TESTS}.podman.test.ts`], globalSetup: BUILD } },
