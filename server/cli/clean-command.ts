@@ -64,7 +64,7 @@ async function clean(
   const rows = listedWorlds.map((world) => [
     world.removed ? 'removed' : world.state,
     world.worldId,
-    describeLeftovers(world.leftovers),
+    describeLeftovers(world.left),
     world.why,
   ]);
   const none = `no world has left anything in the container engine at ${cleaning.address}`;

@@ -23,7 +23,7 @@ export interface FoundWorld {
   state: 'runs' | 'kept' | 'gone' | 'unknown';
   /** The reason for the state, in a few words. */
   why: string;
-  leftovers: Leftovers;
+  left: Leftovers;
 }
 
 export type EngineCleaning = Awaited<ReturnType<typeof openCleaning>>;
@@ -62,9 +62,9 @@ async function judged({ worldId, owners, leftovers }: WorldLeft): Promise<FoundW
   const verdicts = await Promise.all(owners.map((owner) => verdictOn(worldId, owner)));
   for (const state of ['runs', 'kept', 'unknown'] as const) {
     const decisive = verdicts.find((verdict) => verdict.state === state);
-    if (decisive) return { worldId, leftovers, ...decisive };
+    if (decisive) return { worldId, left: leftovers, ...decisive };
   }
-  return { worldId, leftovers, state: 'gone', why: verdicts[0]?.why ?? '' };
+  return { worldId, left: leftovers, state: 'gone', why: verdicts[0]?.why ?? '' };
 }
 
 async function verdictOn(worldId: Uuid, owner: Owner | undefined): Promise<Pick<FoundWorld, 'state' | 'why'>> {
