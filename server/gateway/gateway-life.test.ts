@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { Agent, createServer, request } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
 import { TestGateway, text } from '../testing/gateway.ts';
@@ -101,31 +101,5 @@ describe('a gateway that stops', () => {
     await gateway.stop();
     await closed;
     agent.destroy();
-  });
-
-  it('keeps an idle connection longer than it announces', async () => {
-    const gateway = await start({ limits: { keepAliveTimeoutMs: 1_000 } });
-    const other = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
-    other.keepAliveTimeout = 1_000;
-    await once(other, 'listening');
-    try {
-      const connection = (port: number) => {
-        const socket = connect(port, '127.0.0.1');
-        return { socket, ask: () => socket.write('GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n') };
-      };
-      const tested = connection(gateway.port);
-      tested.ask();
-      expect(String((await once(tested.socket, 'data'))[0])).toContain('Keep-Alive: timeout=1\r\n');
-      // A server that announces the same time, and keeps to it.
-      const exact = connection((other.address() as AddressInfo).port);
-      exact.ask();
-      exact.socket.resume();
-      await once(exact.socket, 'close');
-      tested.ask();
-      expect(String((await once(tested.socket, 'data'))[0])).toMatch(/^HTTP\/1.1 404/);
-      tested.socket.destroy();
-    } finally {
-      other.close();
-    }
   });
 });

@@ -4,6 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { refuseConnection, refuseMalformed } from '../api/server/connection-faults.ts';
+import { keepIdleConnections } from '../api/server/idle-connections.ts';
 import { RequestTurns } from '../api/server/request-turns.ts';
 import { cutSlowClients } from '../api/server/slow-clients.ts';
 import {
@@ -32,11 +33,6 @@ import type { LimitUse } from './rate-limit.ts';
 import { hideWindowCookies } from './window-cookies.ts';
 
 const MAX_HEADERS_BYTES = 16 * 1024;
-/**
- * Time for which an idle connection stays open beyond the announced time: a client can send a request at the last moment, and would
- * not know whether a request on a connection that was reset was executed.
- */
-const UNANNOUNCED_IDLE_MS = 10_000;
 
 export interface ListenAddress {
   host: string;
@@ -129,16 +125,11 @@ export class Gateway {
     const server = createServer({
       maxHeaderSize: requestTargetBytes + MAX_HEADERS_BYTES,
       ...cutSlowClients({ headersMs: headersTimeoutMs, requestMs: requestTimeoutMs }),
-      keepAliveTimeout: keepAliveTimeoutMs,
+      ...keepIdleConnections(keepAliveTimeoutMs),
       ...upgradeWebSocketsOnly(),
       requireHostHeader: false, // node:http would respond without a body
     });
     const answer = (request: IncomingMessage, response: ServerResponse, upgrade?: UpgradedConnection) => {
-      // After the server's own listener. Responses announce the shorter time.
-      response.once('finish', () => {
-        const isIdle = (request.socket.timeout ?? 0) >= keepAliveTimeoutMs; // no further request has been received
-        if (!upgrade && isIdle) request.socket.setTimeout(keepAliveTimeoutMs + UNANNOUNCED_IDLE_MS);
-      });
       void this.#answer(this.#open(request, response, upgrade));
     };
     server.on('connection', (socket) => this.#exchanges.follow(socket));
