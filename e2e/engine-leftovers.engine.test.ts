@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { JobEngine } from '../server/runtimes/pipelines/job-engine.ts';
 import { type Owner, ownerHere } from '../server/system/owner.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
 import { expectNoLeftovers, leftoversOf, requireEngine, testImage } from '../server/testing/engine.ts';
@@ -66,6 +67,26 @@ async function endedOwner(dataDir?: string): Promise<Owner> {
   await once(child, 'exit');
   return { ...(await ownerHere(dataDir)), pid: child.pid ?? 0 };
 }
+
+it('a pipeline starts although the network of an ended run is still in use by others', {
+  timeout: 30_000,
+}, async () => {
+  const world = await leave(await endedOwner());
+  const user = await docker.createContainer({
+    Image: image,
+    Cmd: ['sleep', '3600'],
+    HostConfig: { NetworkMode: `terrarium-test-${world}` },
+  });
+  await user.start();
+  try {
+    const engine = await JobEngine.find(process.env);
+    if ('absence' in engine) throw new Error(engine.absence);
+    engine.connection.close();
+    expect(await leftoversOf(world)).toHaveLength(1);
+  } finally {
+    await user.remove({ force: true });
+  }
+});
 
 describe('a stop', () => {
   it(`removes ${CONTAINER_COUNT} containers, some of which do not end by themselves, and their network, within its limit`, {
