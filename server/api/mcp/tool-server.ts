@@ -5,6 +5,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { reasonOf } from '../../model/errors.ts';
 import { memberOf } from '../../model/json.ts';
 import { packageFile } from '../../system/package-file.ts';
+import { Turns } from '../../system/turns.ts';
 import { answerText } from './answer-text.ts';
 import { inputSchemas, requiredInput } from './route-list.ts';
 import type { Arguments, ToolClient } from './tool-client.ts';
@@ -27,7 +28,7 @@ const INSTRUCTIONS =
  * throw Error with a sentence for the user
  */
 export function toolServers(): (connect: () => Promise<ToolClient> | ToolClient) => Server {
-  const turns = new Turns();
+  const turns = new Turns(MAX_AT_A_TIME);
   const listed = Object.entries(tools).map(([name, tool]) => toolView(name, tool));
   return (connect) => {
     const server = new Server(
@@ -38,7 +39,11 @@ export function toolServers(): (connect: () => Promise<ToolClient> | ToolClient)
     server.setRequestHandler('tools/call', async ({ params }) => {
       const input = params.arguments ?? {};
       try {
-        return await turns.run(async () => callTool(params.name, input, connect));
+        if (turns.waitingCount >= MAX_WAITING)
+          throw new Error(
+            `${MAX_AT_A_TIME} calls are running and ${MAX_WAITING} are waiting. Wait for their answers, then call again.`,
+          );
+        return await turns.run(() => callTool(params.name, input, connect));
       } catch (failure) {
         return { ...textResult(answerText({ error: reasonOf(failure) }, false)), isError: true };
       }
@@ -104,7 +109,7 @@ function toolView(name: string, tool: Tool): ToolView {
       required: requiredNames(tool),
       additionalProperties: false,
     } as ToolView['inputSchema'], // a JSON Schema of an object
-    annotations: { readOnlyHint: isReading, destructiveHint: !isReading, openWorldHint: false },
+    annotations: { readOnlyHint: isReading, destructiveHint: !isReading, openWorldHint: !isReading },
   };
 }
 
@@ -150,28 +155,4 @@ async function pages() {
       return { uri: `${DOCS}${name}`, name, title: heading.replace(/^# /, ''), mimeType: 'text/markdown' };
     }),
   );
-}
-
-/** Runs a few calls at a time. */
-class Turns {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  /** Throws Error if too many calls wait. */
-  async run<T>(call: () => Promise<T>): Promise<T> {
-    if (this.#running >= MAX_AT_A_TIME) {
-      if (this.#waiting.length >= MAX_WAITING)
-        throw new Error(
-          `${MAX_AT_A_TIME} calls are running and ${MAX_WAITING} are waiting. Wait for their answers, then call again.`,
-        );
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#running++;
-    try {
-      return await call();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running--;
-    }
-  }
 }

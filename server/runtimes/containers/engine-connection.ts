@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../model/errors.ts';
 import type { Uuid } from '../../model/record.ts';
+import { Turns } from '../../system/turns.ts';
 import { type ContainerEngine, type EngineEvent, EngineUnreachable, type Instance } from './engine.ts';
 
 /** An engine that went away is asked again after the first, then with growing delay up to the last. */
@@ -41,9 +42,8 @@ export class EngineConnection {
   readonly #source: EngineSource;
   #engine: Promise<ContainerEngine> | undefined;
   readonly #listener: EngineListener;
-  readonly #waiting: (() => void)[] = [];
+  readonly #turns = new Turns(MAX_AT_ONCE);
   #state: EngineState = { kind: 'connecting' };
-  #busy = 0;
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
   #beatTimer: NodeJS.Timeout | undefined;
@@ -123,19 +123,14 @@ export class EngineConnection {
 
   /** Runs work with the engine when there is space for it. Looks after a connection that turns out to be lost. */
   async use<T>(work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
-    // A place that is given up is handed to the next in line, so that no later caller can take it.
-    if (this.#busy >= MAX_AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#busy += 1;
-    try {
-      return await work(await this.engine());
-    } catch (failure) {
-      if (failure instanceof EngineUnreachable) this.#lose(failure.message);
-      throw failure;
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#busy -= 1;
-    }
+    return this.#turns.run(async () => {
+      try {
+        return await work(await this.engine());
+      } catch (failure) {
+        if (failure instanceof EngineUnreachable) this.#lose(failure.message);
+        throw failure;
+      }
+    });
   }
 
   #connect(): Promise<void> {
