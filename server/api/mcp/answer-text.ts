@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { memberOf } from '../../model/json.ts';
-import { segmentsOf, stepTo } from '../../model/patch/pointer.ts';
+import { stepTo, valueAt } from '../../model/patch/pointer.ts';
 
 /** Maximum size of an answer without its notes, in characters: about 4,000 tokens. */
 export const MAX_CHARACTERS = 16_000;
@@ -55,11 +54,9 @@ export function answerText(answer: unknown, canReadOn: boolean, range: { part?: 
 }
 
 function partOf(answer: unknown, pointer: string): unknown {
-  return segmentsOf(pointer).reduce((value: unknown, name) => {
-    const member = Array.isArray(value) ? value[Number(name)] : memberOf(value, name);
-    if (member !== undefined) return member;
-    throw new Error(`the answer has no part '${pointer}'. Use a part that a note of an earlier answer names.`);
-  }, answer);
+  const part = valueAt(answer, pointer);
+  if (part !== undefined) return part;
+  throw new Error(`the answer has no part '${pointer}'. Use a part that a note of an earlier answer names.`);
 }
 
 function shortened(value: unknown, part: string, skip: number): { text: string; cuts: Cut[] } {

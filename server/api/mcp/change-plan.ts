@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Json, memberOf } from '../../model/json.ts';
-import { segmentsOf } from '../../model/patch/pointer.ts';
+import { valueAt } from '../../model/patch/pointer.ts';
 import type { Route } from '../routes/route.ts';
 import { readerOf, routeNamed } from './route-list.ts';
 import { type Arguments, addressOf, type ToolClient } from './tool-client.ts';
@@ -24,7 +24,12 @@ export async function planChange(client: ToolClient, input: Arguments): Promise<
     description,
     permission,
     ...(route.route.startsWith('patch ') && Array.isArray(request.body)
-      ? { changes: request.body.map((operation) => ({ ...operation, before: valueAt(before, operation) })) }
+      ? {
+          changes: request.body.map((operation) => ({
+            ...operation,
+            before: valueAt(before, String(memberOf(operation, 'path'))),
+          })),
+        }
       : { before, body: request.body }),
   };
 }
@@ -50,11 +55,4 @@ async function planOf(client: ToolClient, { route: operation, path, query, body 
   const state = memberOf(before, 'modified') ?? before ?? null;
   const hash = createHash('sha256').update(JSON.stringify([operation, path ?? {}, query ?? {}, body ?? null, state]));
   return { route, request, id: hash.digest('hex').slice(0, 16), before };
-}
-
-function valueAt(record: unknown, operation: unknown): unknown {
-  return segmentsOf(String(memberOf(operation, 'path'))).reduce(
-    (value: unknown, name) => (Array.isArray(value) ? value[Number(name)] : memberOf(value, name)),
-    record,
-  );
 }

@@ -14,6 +14,16 @@ export function segmentsOf(pointer: string): string[] {
   return pointer.split('/').slice(1).map(unescaped);
 }
 
+/** Returns the value at a pointer; undefined if there is none. It never reads a prototype. */
+export function valueAt(document: unknown, pointer: string): unknown {
+  let value = document;
+  for (const name of segmentsOf(pointer)) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined; // an object or array, see above
+  }
+  return value;
+}
+
 export function unescaped(step: string): string {
   return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,6 +1,6 @@
 import { compare, type Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../../../server/model/json.ts';
-import { segmentsOf } from '../../../../server/model/patch/pointer.ts';
+import { valueAt } from '../../../../server/model/patch/pointer.ts';
 import { type PlatformRecord, referenceId } from '../../api/world.ts';
 
 /** The editable members of a record: all that the server does not set (D-090, D-093). */
@@ -79,13 +79,4 @@ function listAround(document: unknown, pointer: string): string | undefined {
     if (Array.isArray(valueAt(document, prefix))) return prefix;
   }
   return undefined;
-}
-
-function valueAt(document: unknown, pointer: string): unknown {
-  let value = document;
-  for (const name of segmentsOf(pointer)) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined; // an object or array, see above
-  }
-  return value;
 }
