@@ -64,25 +64,26 @@ export async function sweepLeftovers(cleanUp: (owner: RunOwner) => Promise<void>
     await removeFolder(folder).catch(() => undefined); // another run removes it, too
   }
   // The platform also limits their size.
-  await sweepStored(Number.POSITIVE_INFINITY);
+  await sweepStored();
 }
 
 /**
  * Removes the artifacts of commits, the caches and the variables of runs that no run has stored or used for seven days, and then the oldest ones
  * until all have a size. Their folders' times of modification tell.
  *
- * @param maxBytes the size of all projects
+ * @param maxBytes the size of all projects; undefined to look at their age only
  */
-export async function sweepStored(maxBytes: number): Promise<void> {
+export async function sweepStored(maxBytes?: number): Promise<void> {
   const parentFolder = storageRoot();
   if (parentFolder === undefined) return;
   const items = (await foldersIn(parentFolder, 3)).sort((earlier, later) => later.usedAtMs - earlier.usedAtMs);
   const oldestMs = Date.now() - KEPT_MS;
   let storedBytes = 0;
   for (const { path, usedAtMs } of items) {
-    storedBytes += usedAtMs < oldestMs ? 0 : await sizeOf(path);
+    const isOld = usedAtMs < oldestMs;
+    if (!isOld && maxBytes !== undefined) storedBytes += await sizeOf(path);
     // What is in use by a program of this machine is removed at a later time.
-    if (usedAtMs < oldestMs || storedBytes > maxBytes) await removeIfPossible(path);
+    if (isOld || storedBytes > (maxBytes ?? 0)) await removeIfPossible(path);
   }
 }
 
