@@ -26,7 +26,8 @@ export const outboundCommand = defineCommand({
     defineCommand({
       name: 'list',
       isDefault: true,
-      description: 'list rules; the first enabled rule that matches a call applies (the default)',
+      description:
+        'list rules; for a call, the first enabled rule that matches applies, after the delays before it (the default)',
       options: platformOptions,
       async ask(client) {
         const answer = await client.ask(outboundRoutes.readOutboundRules);

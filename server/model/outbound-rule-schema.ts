@@ -90,7 +90,7 @@ export const outboundRulesRequest = z.strictObject({
   revision: z
     .int()
     .optional()
-    .describe('`version` from reading the rules: the request fails (409) if the rules were changed since then'),
+    .describe('`revision` from reading the rules: the request fails (409) if the rules were changed since then'),
 });
 
 export type OutboundRulesRequest = z.output<typeof outboundRulesRequest>;
