@@ -122,7 +122,7 @@ describe('a container that cannot run as it is defined', () => {
     await expect.poll(reasonWhileRunning, POLL).toMatch(/ended with exit code 3, after \d+ restarts?/);
   });
 
-  it('a process that is killed for the memory of its instance is reported, also if the instance runs on', async () => {
+  it('a process that is killed for the memory of its instance is reported even if the instance runs on', async () => {
     const container = await make.container(tenant, idle({ memory: 16, cmd: `(tail /dev/zero); ${IDLE}` }));
     await expect.poll(() => reasonOf(container), POLL).toMatch(/^a process of instance \w{12} was killed because/);
     expect(await statusOf(container)).toBe('RUNNING');

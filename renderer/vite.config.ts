@@ -31,16 +31,10 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      [
-        '/meta',
-        '/security',
-        '/inspect',
-        '/log',
-        '/docs',
-        '/openapi.json',
-        '/openapi.gateway.json',
-        '/openapi.inspect.json',
-      ].map((path) => [path, { target: emulator, changeOrigin: true, ws: true }]),
+      ['/meta', '/security', '/inspect', '/log', '/docs', '/openapi'].map((path) => [
+        path,
+        { target: emulator, changeOrigin: true, ws: true },
+      ]),
     ),
   },
 });

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { type AppliedSeed, seedRoutes } from '../api/routes/seeds.ts';
 import { changeLine, operationLine, runLines } from './change-lines.ts';
 import { defineCommand, flag, textOr } from './command.ts';
+import { ExitWith } from './exit-with.ts';
 import { platformOptions } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
@@ -66,7 +67,7 @@ async function send(
   } catch (failure) {
     if (!(failure instanceof Refusal) || !placeOf || failure.details.length === 0) throw failure;
     const sentences = failure.details.map(({ pointer, message }) => `${placeOf(pointer)}: ${message}`);
-    throw Object.assign(failure, { message: sentences.join('\n') });
+    throw new ExitWith(failure.exitCode, sentences.join('\n'), failure);
   }
 }
 

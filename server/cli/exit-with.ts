@@ -9,7 +9,11 @@ export class ExitWith extends Error {
   readonly status: number | undefined;
 
   /** @param sentence printed on standard error unless empty */
-  constructor(exitCode: number, sentence = '', rejection: { reason?: string | undefined; status?: number } = {}) {
+  constructor(
+    exitCode: number,
+    sentence = '',
+    rejection: { reason?: string | undefined; status?: number | undefined } = {},
+  ) {
     super(sentence);
     this.exitCode = exitCode;
     this.reason = rejection.reason;

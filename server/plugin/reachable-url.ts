@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { isIPv4, type Socket } from 'node:net';
 
 /** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
 export function reachableUrl(host: string, port: number, scheme: 'http' | 'https'): string {
@@ -12,7 +12,9 @@ export function isLoopbackHost(host: string): boolean {
 }
 
 /** Is the client of a connection a program on this machine? */
-export function isFromThisMachine({ remoteAddress = '', localAddress }: Addresses): boolean {
+export function isFromThisMachine({
+  remoteAddress = '',
+  localAddress,
+}: Partial<Pick<Socket, 'remoteAddress' | 'localAddress'>>): boolean {
   return remoteAddress === localAddress || isLoopbackHost(remoteAddress.replace('::ffff:', ''));
 }
-type Addresses = { readonly [Name in 'remoteAddress' | 'localAddress']?: string | undefined };

@@ -8,16 +8,18 @@ const linkTo =
     `<a href="docs?document=${name}"${name === selectedName ? ' aria-current="page"' : ''}>${title}</a>`;
 
 /**
- * The documentation page: links to the documents, and the explorer element over one of them, in the light or dark colors of the reader's system. Addresses are
- * relative, so that the page works below a proxy path. The rules of the page take precedence over those of the element and set its colors
- * without a script.
+ * The documentation page: links to the documents, and the explorer element over one of them, in the light or dark colors of the reader's
+ * system. Addresses are relative, so that the page works below a proxy path. The rules of the page take precedence over those of the element
+ * and set its colors without a script.
  */
-export const docsPage = (selectedName: DocumentName): string => `<!doctype html>
+export function docsPage(selectedName: DocumentName): string {
+  const { title, path } = DOCUMENTS[selectedName];
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${DOCUMENTS[selectedName].title}</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
 <style>
 :root { color-scheme: light dark; background: light-dark(#ffffff, #131b17); }
@@ -97,10 +99,11 @@ openapi-explorer::part(btn-try):is(:hover, :focus-visible) { color: light-dark(#
 <script type="module" src="docs/${SCRIPT}"></script>
 </head>
 <body>
-<header><h1>${DOCUMENTS[selectedName].title}</h1>
+<header><h1>${title}</h1>
 <nav aria-label="Documents">${Object.entries(DOCUMENTS).map(linkTo(selectedName)).join('')}</nav></header>
-<openapi-explorer spec-url="${DOCUMENTS[selectedName].path}" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
-<noscript>This page needs JavaScript. The document itself is at <a href="${DOCUMENTS[selectedName].path}">${DOCUMENTS[selectedName].path}</a>.</noscript>
+<openapi-explorer spec-url="${path}" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
+<noscript>This page needs JavaScript. The document itself is at <a href="${path}">${path}</a>.</noscript>
 </body>
 </html>
 `;
+}

@@ -312,7 +312,7 @@ describe('A run of failures', () => {
     expect(await cause()).toMatchObject([{ isUndoable: false, isUndone: true }]);
   });
 
-  it('has the rule that made its last call fail, also when the lambda failed of it, and whether it is enabled', async () => {
+  it('has the rule that made its last call fail, even if the lambda then failed, and whether it is enabled', async () => {
     const form = await makeForm();
     const rule = { host: '{crm}', action: 'fail', error: 'ECONNREFUSED', enabled: true };
     const { rules } = (await inspect('PUT', '/outbound', { rules: [rule] })).body;

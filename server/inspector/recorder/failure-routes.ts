@@ -171,7 +171,7 @@ async function toRunView(
     ...(lastGood && { lastGood: { executionId: lastGood.executionId, at: lastGood.acceptedAt } }),
     likelyCauses: likelyCauses
       .filter(({ resource }) => sees(resource.id))
-      .map(({ commit, resource, changes }) => ({ commit, resource, changes, state: revertState(commit, view) }))
+      .map((candidate) => ({ ...candidate, state: revertState(candidate.commit, view) }))
       .map(({ commit, resource, changes, state }) => ({
         seq: commit.seq,
         at: timeOf(commit.atMs),

@@ -54,7 +54,7 @@ export interface JobsOptions {
   log: RunLog;
   signal: AbortSignal;
   /** Before a job with an environment begins, and when it has done well. */
-  onPlace(jobEnvironment: JobEnvironment, url: string | undefined, isDone: boolean): Promise<void>;
+  onEnvironment(jobEnvironment: JobEnvironment, url: string | undefined, isDone: boolean): Promise<void>;
 }
 
 /** Runs one job: prepares its inputs, runs it here or in its image, and stores its results. */
@@ -105,7 +105,7 @@ async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number
   const isInImage = !('absence' in engine) && definition.image !== null && definition.image !== undefined;
   const inputs = await bringInputs(job, options, attempt, isInImage);
   const { buildsDir, workDir, scriptDir, projectDir, values, jobId } = inputs;
-  if (inputs.place) await options.onPlace(inputs.place, undefined, false);
+  if (inputs.place) await options.onEnvironment(inputs.place, undefined, false);
   noteStart(job, options, isInImage, values);
   const readCoverage = definition.coverage ? coverageReader(definition.coverage) : undefined;
   let coverage: number | undefined;
@@ -199,7 +199,7 @@ function noteStart(
 /** Stores what a job has made: artifacts, reports, caches and the address of its environment. */
 async function keepResults(
   job: PlannedJob,
-  { log, tracked, artifacts: store, onPlace }: JobsOptions,
+  { log, tracked, artifacts: store, onEnvironment }: JobsOptions,
   { workDir, projectDir, values, caches, place: jobEnvironment, dotenv, variablesWith }: Inputs,
   { isSuccess, coverage }: { isSuccess: boolean; coverage: number | undefined },
 ): Promise<void> {
@@ -213,7 +213,7 @@ async function keepResults(
   // What it has just reported may be part of the address.
   const reported = await downloadArtifacts([name], workDir, store);
   const { values: finalValues } = variablesWith({ ...dotenv, ...reported });
-  await onPlace(jobEnvironment, jobEnvironment.url && expandText(jobEnvironment.url, finalValues), true);
+  await onEnvironment(jobEnvironment, jobEnvironment.url && expandText(jobEnvironment.url, finalValues), true);
 }
 
 /** Copies the variables that are files to what a container gets, and changes the paths in the values. */

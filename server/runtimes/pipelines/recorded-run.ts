@@ -165,7 +165,7 @@ class BegunRun {
       cacheDir: join(storageFolder, 'cache'),
       log: this.#log,
       signal,
-      onPlace: (...environmentUpdate) => this.#notePlace(...environmentUpdate),
+      onEnvironment: (...environmentUpdate) => this.#updateEnvironment(...environmentUpdate),
     };
     const schedule = this.#schedule();
     const children = new ChildPipelines({
@@ -211,7 +211,7 @@ class BegunRun {
     };
   }
 
-  async #notePlace({ name, action }: JobEnvironment, url: string | undefined, isDone: boolean): Promise<void> {
+  async #updateEnvironment({ name, action }: JobEnvironment, url: string | undefined, isDone: boolean): Promise<void> {
     const { scm, project } = this.#options;
     if (action === 'stop') {
       const found = isDone ? await scm.environment(project, name) : undefined;
