@@ -94,9 +94,12 @@ export function neededBy(
   values: Values,
 ): { action: string; id: string }[] {
   if (typeof right === 'string') return [];
-  return right.map(({ action, on }) => {
+  /** The endpoint publishes a lambda that is not public, so that its callers need this permission too. */
+  const invokesItsLambda = { action: 'lambda.invoke', id: world.idOf('lambdas') };
+  return right.flatMap(({ action, on }) => {
     const id = resourceOf(on);
-    return { action: action.replace('*', typeOfWord(world.collectionOf(id)).singular), id };
+    const permission = { action: action.replace('*', typeOfWord(world.collectionOf(id)).singular), id };
+    return on === 'endpoint' ? [invokesItsLambda, permission] : [permission];
   });
 
   function resourceOf(on: string): string {
