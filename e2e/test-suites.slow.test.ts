@@ -73,6 +73,20 @@ const mochaFile = (inside: string, head = '') => `${head}
   import { startEmulator } from 'terrarium-emulator';
   it('catches a lead', async () => { ${inside} });`;
 
+/** Its function `unused` is never called. */
+const LAMBDA = `interface Payload {
+  payload: number;
+}
+export const run = (event: string, context: string, callback: (error: null, value: number) => void) =>
+  callback(null, double((JSON.parse(event) as Payload).payload));
+function unused(): number {
+  return 1;
+}
+function double(value: number): number {
+  return 2 * value;
+}
+`;
+
 /** Answers a request of this process while the process itself is blocked. */
 const BLOCKING = `
   const platform = await startEmulator({ containers: { engine: 'none' } });
@@ -139,6 +153,31 @@ describe('the library in a test suite', { timeout: LIMIT_MS }, () => {
     const { code, output } = await runTests(program, file, text);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
     expect(output).not.toContain('still running');
+  });
+
+  it('measures the coverage of the TypeScript of a lambda', async () => {
+    await mkdir(join(project, 'lambda'));
+    await writeFile(join(project, 'lambda', 'package.json'), '{ "main": "index.ts" }');
+    await writeFile(join(project, 'lambda', 'index.ts'), LAMBDA);
+    const inside = `
+      const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } });
+      await platform.deploy('covered', { folder: 'lambda', handler: 'index.ts;run' });
+      for (const payload of [1, 2]) await platform.invoke('covered', { payload });
+      await platform.stop();`;
+    const c8 = [
+      'node_modules/c8/bin/c8.js',
+      '--include',
+      'lambda/**',
+      '--reporter',
+      'text',
+      process.execPath,
+      '--test',
+    ];
+    const { code, output } = await runTests(c8, 'coverage.mjs', nodeFile(inside));
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringMatching(/index[.]ts +[|] +\d[\d.]+ .*[|] 6-8 *$/m),
+    });
   });
 
   it.each([
