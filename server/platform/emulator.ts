@@ -121,7 +121,7 @@ async function start(
 
   const controlPlane = await startControlPlane({ ...shared, host, security }, cleanup);
   for (const component of [notifier, stream]) cleanup.add(() => component.stop());
-  await host.run('listening');
+  await host.run('listening').finally(controlPlane.open);
   await host.run('ready');
   controlPlane.loadSoon();
   let stopped: Promise<void> | undefined;

@@ -54,7 +54,7 @@ export const resourcesPlugin = plugin({
     });
     platform.onListening(() => core.defaults.followGateway(actor()));
     let account: RootAccount | undefined;
-    platform.onReady(async () => {
+    platform.onListening(async () => {
       account = await ensureRootAccount(service, credentials, passwords, { ...config, folder: platform.folder });
     });
 
