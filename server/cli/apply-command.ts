@@ -50,7 +50,7 @@ async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
   const file = isFolder ? join(named, SEED_FILE) : named;
   // Loaded only now: no other command needs it.
   const { readSeedFileForApply } = await import('../platform/seed-files.ts');
-  const { document, placeOf } = await readSeedFileForApply(file);
+  const { document, placeOf } = await readSeedFileForApply(file, terminal.env);
   return { type: 'application/json', content: JSON.stringify(document), placeOf };
 }
 
