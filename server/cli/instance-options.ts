@@ -47,7 +47,7 @@ export function queryOf(options: Readonly<Record<string, unknown>>, parameters: 
 
 /** The configuration of the data folder that options, environment or terrarium.json select. Throws UserError. */
 export function localConfig(options: Selection, { env, folder }: CommandContext): Config {
-  const data = namedFolder(options) ?? options.data;
+  const data = namedFolder(options, folder) ?? options.data;
   return readConfig({ flags: data === undefined ? {} : { data }, env, folder }).config;
 }
 

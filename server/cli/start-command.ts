@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
 import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
+import { projectFolder } from '../platform/config-sources.ts';
 import { ownerHere } from '../system/owner.ts';
 import { packageFile } from '../system/package-file.ts';
 import { type ChildProcess, startProgram } from '../system/programs.ts';
@@ -42,10 +43,14 @@ export const startCommand = defineCommand({
   },
   async run({ options, terminal, startEmulator, line: [, ...args], print }) {
     const configured = configOf(options, terminal);
+    const project = projectFolder(terminal.folder);
+    const isElsewhere = project !== terminal.folder && options.data === undefined;
+    const projectLines = isElsewhere ? [`Using the project in ${project}.`] : [];
     if (options.detach) {
       const inner = args.filter((arg) => arg !== '--detach' && arg !== '--json');
       const { instance, log } = await startDetached(configured.config, inner, terminal);
       print({ ...instance, log }, [
+        ...projectLines,
         `Terrarium is ready at ${instance.baseUrl} (process ${instance.pid}). Its output is written to ${log}`,
       ]);
       return;
@@ -63,7 +68,7 @@ export const startCommand = defineCommand({
     }
     const window = chooseWindow(context);
     await withPlatform(found, terminal, startEmulator, async (emulator) => {
-      for (const line of greeting(emulator, terminal)) terminal.print(line);
+      for (const line of [...projectLines, ...greeting(emulator, terminal)]) terminal.print(line);
       const page = await showWindow(window, context, () => emulator.windowUrl(), terminal);
       const stopFetching = fetchInBackground(window, context, terminal);
       terminal.print(`\n${await stopSignal}: stopping ...`);

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { UserError, validateConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { isObject, settings, valueAt } from './config-settings.ts';
 
 const FILE = 'terrarium.json';
+export const DATA_FOLDER = '.terrarium';
 
 /** The sources of settings, by precedence: flags, environment, terrarium.json. */
 export interface ConfigSources {
@@ -12,7 +14,7 @@ export interface ConfigSources {
   flags: Readonly<Record<string, string | boolean>>;
   /** Variables `TERRARIUM_...`; an empty one counts as not set. */
   env: Readonly<Record<string, string | undefined>>;
-  /** The folder of terrarium.json and the base of relative paths. */
+  /** The working folder: the base of relative paths in flags and variables. */
   folder: string;
 }
 
@@ -22,13 +24,20 @@ export interface ConfigWithOrigins {
   origins: ReadonlyMap<string, string>;
 }
 
+/** The nearest folder, from the working folder upward, with a data folder or a terrarium.json; by default the working folder. */
+export function projectFolder(folder: string): string {
+  return nearestFolderWith([DATA_FOLDER, FILE], folder) ?? folder;
+}
+
 /**
- * Reads the configuration, each setting from flags > environment > terrarium.json > defaults.
+ * Reads the configuration, each setting from flags > environment > terrarium.json > defaults. Paths in
+ * terrarium.json and the default data folder are relative to the project folder.
  *
  * @throws UserError naming the flag, variable or key of each invalid value
  */
 export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOrigins {
-  const inFile = readSettingsFile(folder);
+  const project = projectFolder(folder);
+  const inFile = readSettingsFile(project);
   let input: unknown = inFile;
   const origins = new Map<string, string>();
   for (const { key, path, flag, env: variable, fromText } of settings) {
@@ -45,7 +54,8 @@ export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOri
     const origin = origins.get(key) ?? FILE;
     return origin === FILE ? `${key} in ${FILE}` : origin;
   };
-  return { config: validateConfig(input, folder, placeOfKey), origins };
+  const folderOfKey = (key: string) => (['default', FILE].includes(origins.get(key) ?? FILE) ? project : folder);
+  return { config: validateConfig(input, folderOfKey, placeOfKey), origins };
 }
 
 function readSettingsFile(folder: string): object {
