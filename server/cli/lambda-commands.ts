@@ -12,6 +12,7 @@ import { findResource } from './find-resource.ts';
 import { commandOn, platformOptions } from './instance-options.ts';
 import { followChanges, localTime } from './live-events.ts';
 import type { PlatformClient } from './platform-client.ts';
+import { outboundText } from './request-log.ts';
 import { printLines, styled, type Terminal } from './terminal.ts';
 
 const LAMBDA_ARGUMENT = 'ID, path such as /demo/website/development/contact-form, or unique name of the lambda';
@@ -69,10 +70,7 @@ function* report({ durationMs, cold, outcome, logs, outbound }: InvocationView, 
     yield `result    ${typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result)}`;
   }
   for (const { text } of logs) yield `log       ${text}`;
-  for (const call of outbound) {
-    const end = call.error ?? call.status;
-    yield `outbound  ${call.method} ${call.url}: ${end} in ${call.durationMs} ms${call.afterRedirect ? ", the page after the mock CRM's redirect" : call.caughtBy ? ', caught by the mock CRM' : ''}`;
-  }
+  for (const call of outbound) yield `outbound  ${outboundText(call)}`;
 }
 
 const WAIT_S = 30;

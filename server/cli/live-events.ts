@@ -20,7 +20,10 @@ export async function followChanges(
   const input = await client.stream(method.toUpperCase(), path, options);
   // An error of the stream has the same meaning as its end.
   input.on('error', () => {});
-  for await (const line of createInterface({ input })) {
+  const lines = createInterface({ input })[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value: line } = await lines.next().catch(() => ({ done: true, value: '' }));
+    if (done) break;
     if (line.startsWith(EVENT) && ['hello', 'reset', ...topics].includes(line.slice(EVENT.length))) await onChange();
   }
   throw new ExitWith(NO, `the platform at ${client.baseUrl} has stopped`);

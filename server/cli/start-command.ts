@@ -16,6 +16,7 @@ import { ExitWith, NO } from './exit-with.ts';
 import { fetchInBackground } from './fetch-electron.ts';
 import { greeting } from './greeting.ts';
 import { findInstance, type InstanceRecord, withKeptPorts } from './instance-file.ts';
+import { rootClient } from './platform-client.ts';
 import { runShell } from './run-shell.ts';
 import { withPlatform } from './running-platform.ts';
 import { showWindow } from './show-window.ts';
@@ -37,6 +38,10 @@ export const startCommand = defineCommand({
     detach: flag(
       '--detach',
       `run in the background; return when the platform is ready (to stop it: \`${SHELL_COMMAND} stop\`)`,
+    ),
+    logRequests: flag(
+      '--log-requests',
+      'print each request to the gateway, with the log and the outbound calls of its lambda',
     ),
     json: json('with --detach: print the addresses as JSON'),
     ...settingOptions,
@@ -70,6 +75,11 @@ export const startCommand = defineCommand({
     await withPlatform(found, terminal, startEmulator, async (emulator) => {
       for (const line of [...projectLines, ...greeting(emulator, terminal)]) terminal.print(line);
       const page = await showWindow(window, context, () => emulator.windowUrl(), terminal);
+      if (options.logRequests) {
+        // Loaded only now: most starts do not need it.
+        const { logRequests } = await import('./request-log.ts');
+        await logRequests(rootClient(emulator, found.config), terminal);
+      }
       const stopFetching = fetchInBackground(window, context, terminal);
       terminal.print(`\n${await stopSignal}: stopping ...`);
       await page?.close();
