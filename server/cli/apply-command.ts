@@ -24,7 +24,7 @@ export const applyCommand = defineCommand({
   async run({ options: { file, dryRun: isDry, prune, json: isJson }, terminal, connect, print }) {
     const seed = await readSeed(file, terminal);
     const client = await connect();
-    const apply = (dryRun: boolean) => send(client, seed, { dryRun, prune });
+    const apply = (dryRun: boolean) => sendSeed(client, seed, { dryRun, prune });
     if (isDry || !isJson) {
       const plan = await apply(true);
       print(plan, planLines(plan, terminal));
@@ -35,7 +35,7 @@ export const applyCommand = defineCommand({
   },
 });
 
-interface ReadSeed {
+export interface ReadSeed {
   type: string;
   content: string;
   /** The place in the file, such as `demo.yaml:12`, of a JSON Pointer into the seed. */
@@ -47,14 +47,19 @@ async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
   if (path === '-') return { type: 'application/yaml', content: await terminal.readInput() };
   const named = resolve(terminal.folder, path);
   const isFolder = (await stat(named).catch(() => undefined))?.isDirectory();
-  const file = isFolder ? join(named, SEED_FILE) : named;
+  return readSeedFile(isFolder ? join(named, SEED_FILE) : named, terminal.env);
+}
+
+/** Reads a world file with the files and variables that it names. Throws SeedError. */
+export async function readSeedFile(file: string, env: Terminal['env']): Promise<ReadSeed> {
   // Loaded only now: no other command needs it.
   const { readSeedFileForApply } = await import('../platform/seed-files.ts');
-  const { document, placeOf } = await readSeedFileForApply(file, terminal.env);
+  const { document, placeOf } = await readSeedFileForApply(file, env);
   return { type: 'application/json', content: JSON.stringify(document), placeOf };
 }
 
-async function send(
+/** Applies a seed, or plans it. Throws ExitWith with the lines of what cannot be applied. */
+export async function sendSeed(
   client: PlatformClient,
   { type, content, placeOf }: ReadSeed,
   options: { dryRun: boolean; prune: boolean },

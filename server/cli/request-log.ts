@@ -15,6 +15,8 @@ const MAX_ENTRIES = 200;
 const TARGET_WIDTH = 34;
 const EXCERPT_CHARACTERS = 100;
 const EVENT_CHARACTERS = 300;
+/** A line of a stack trace that leads through the runtime of lambdas or through Node.js. */
+const PLATFORM_FRAME = /^\s+at .*(?:\(node:|[/\\]lambda-child\.cjs:|at node:)/;
 
 /** A request to the gateway with the invocation behind it, or an invocation that no request to the gateway waits for. */
 interface Entry {
@@ -158,6 +160,8 @@ function* entryLines({ request, invocation }: Entry, nameWidth: number, terminal
     .trimEnd();
   const indent = ' '.repeat('00:00:00 '.length + nameWidth);
   for (const line of logs) {
+    if (PLATFORM_FRAME.test(line.text) || line.text === `[terrarium] ${outcome?.failure}: ${outcome?.message}`)
+      continue;
     yield `${indent}  ${line.stream === 'stderr' ? style('red', 'err') : 'log'}  ${line.text}`;
   }
   for (const call of outbound) yield `${indent}  out  ${outboundText(call)}`;

@@ -11,7 +11,7 @@ import { type ChildProcess, startProgram } from '../system/programs.ts';
 import { makeTemporary, setOwner } from '../system/temporary.ts';
 import { chooseWindow } from './choose-window.ts';
 import { defineCommand, flag, json } from './command.ts';
-import { configOf, settingOptions } from './config-options.ts';
+import { configOf, selectionOf, settingOptions } from './config-options.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { fetchInBackground } from './fetch-electron.ts';
 import { greeting } from './greeting.ts';
@@ -49,7 +49,7 @@ export const startCommand = defineCommand({
   async run({ options, terminal, startEmulator, line: [, ...args], print }) {
     const configured = configOf(options, terminal);
     const project = projectFolder(terminal.folder);
-    const isElsewhere = project !== terminal.folder && options.data === undefined;
+    const isElsewhere = project !== terminal.folder && selectionOf(options).data === undefined;
     const projectLines = isElsewhere ? [`Using the project in ${project}.`] : [];
     if (options.detach) {
       const inner = args.filter((arg) => arg !== '--detach' && arg !== '--json');

@@ -101,6 +101,7 @@ export class CliRunner {
     const terminal: Terminal = {
       ...writersTo(out, err, { isScreen: false, hasColour: false }),
       readInput: async () => input,
+      readKeys: () => () => {},
       ask: answer === undefined ? unavailable : async () => answer,
       signals: new EventEmitter(),
       exit: (code) => {
