@@ -2,12 +2,16 @@ import { join } from 'node:path';
 import { UserError } from '../platform/config.ts';
 import { configSchema } from '../platform/config-schema.ts';
 import { settings, valueAt } from '../platform/config-settings.ts';
-import { type ConfigWithOrigins, DATA_FOLDER, projectFolder, readConfig } from '../platform/config-sources.ts';
+import { type ConfigWithOrigins, readConfig } from '../platform/config-sources.ts';
 import { listeners } from '../platform/declarations.ts';
+import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { type OptionSpec, text } from './command.ts';
 import type { Terminal } from './terminal.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i;
+
+export const DATA_FOLDER = '.terrarium';
+const PROJECT_NAMES = [DATA_FOLDER, 'terrarium.json'];
 
 /** Folder of the named instances' data folders, relative to the project folder. */
 const FOLDER = `${DATA_FOLDER}/instances`;
@@ -34,6 +38,11 @@ export function namedFolder(
   }
   if (data !== undefined) throw new UserError('--instance and --data both select a data folder. Use only one of them.');
   return join(projectFolder(folder), FOLDER, name);
+}
+
+/** The nearest folder, from the working folder upward, with a data folder or a terrarium.json; by default the working folder. */
+export function projectFolder(folder: string): string {
+  return nearestFolderWith(PROJECT_NAMES, folder) ?? folder;
 }
 
 type Flag = string | boolean;
@@ -74,7 +83,9 @@ export function configOf(
   const folder = namedFolder(options, terminal.folder);
   const named: Flags = folder === undefined ? {} : { data: folder, ...freePorts };
   const flags = { ...presets, ...named, ...written };
-  const { config, origins } = readConfig({ flags, env: terminal.env, folder: terminal.folder });
+  const { env, folder: workingFolder } = terminal;
+  const project = projectFolder(workingFolder);
+  const { config, origins } = readConfig({ flags, env, folder: workingFolder, project });
   const byName = Object.keys(named).filter((key) => !(key in written));
   return { config, origins: new Map([...origins, ...byName.map((key) => [key, '--instance'] as const)]) };
 }

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { IN_MEMORY } from '../platform/config-schema.ts';
 import type { ConfigWithOrigins } from '../platform/config-sources.ts';
-import { DATA_FOLDER } from '../platform/config-sources.ts';
 import { defineCommand, flag, json } from './command.ts';
-import { configOf, settingOptions } from './config-options.ts';
+import { configOf, DATA_FOLDER, settingOptions } from './config-options.ts';
 import { type DevProject, findDevProject } from './dev-project.ts';
 import { DevSession, keyLines } from './dev-session.ts';
 import { setWorldAside } from './reset-command.ts';

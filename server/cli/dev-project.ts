@@ -34,8 +34,8 @@ export interface DevProject {
 export function findDevProject(start: string, isNamed: boolean): DevProject {
   if (!existsSync(start)) throw new UserError(`${start} does not exist`);
   if (statSync(start).isFile()) return worldProject(dirname(start), basename(start));
-  const own = isNamed ? projectIn(start) : undefined;
-  if (own) return own;
+  const namedProject = isNamed ? projectIn(start) : undefined;
+  if (namedProject) return namedProject;
   const worldFolder = nearestFolderWith(WORLD_FILES, start);
   const lambdaFolder = worldFolder === undefined ? nearestFolderWith(LAMBDA_FILES, start) : undefined;
   const project = projectIn(worldFolder ?? lambdaFolder ?? start);

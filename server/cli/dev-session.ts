@@ -14,8 +14,6 @@ import { OWN_CRM } from '../model/outbound-rule.ts';
 import { WEB_FORM } from '../model/web-form.ts';
 import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import type { Emulator } from '../platform/emulator.ts';
-import type { transform } from '../runtimes/lambdas/child/typescript-parser.ts';
-import { CODE_FILE } from '../runtimes/lambdas/code/code-files.ts';
 import { packageFile } from '../system/package-file.ts';
 import { type ReadSeed, sendSeed } from './apply-command.ts';
 import { chooseWindow } from './choose-window.ts';
@@ -33,6 +31,8 @@ const MAX_NAMED_FILES = 5;
 const INVOCATION_TIMEOUT_MS = 1_200_000;
 /** The rule of the key that makes the CRM fail. */
 const FAILING_CRM = { host: OWN_CRM, action: 'answer', status: 503, times: 1 } as const;
+/** Files that the runtime of lambdas reads again by itself. */
+const CODE_FILE = /\.([cm]?[jt]s|json|node|wasm)$/i;
 const SCRIPT_FILE = /\.[cm]?[jt]s$/;
 /** `Unexpected token (3:11)`, after a prefix that names the file. */
 const PARSER_MESSAGE = /^(?:Error transforming .*?: )?(.*) \((\d+):(\d+)\)$/;
@@ -64,6 +64,11 @@ interface Endpoint {
   methods: string[];
   url: string;
   lambda: string;
+}
+
+/** The parser of the runtime of lambdas, a bundle of its own. */
+interface Parser {
+  transform(source: string, options: object): unknown;
 }
 
 interface DevOptions {
@@ -205,10 +210,10 @@ export class DevSession {
         return this.#repeat();
       case 'failCrm': {
         const { rules, revision } = await this.#client.ask(outboundRoutes.readOutboundRules);
-        const others = rules.filter((rule) =>
+        const otherRules = rules.filter((rule) =>
           Object.entries(FAILING_CRM).some(([name, value]) => Object(rule)[name] !== value),
         );
-        const body = jsonBody({ rules: [FAILING_CRM, ...others], revision });
+        const body = jsonBody({ rules: [FAILING_CRM, ...otherRules], revision });
         await this.#client.ask(outboundRoutes.replaceOutboundRules, body);
         return this.#report('rule', FAILING_CRM, `the next CRM call gets ${FAILING_CRM.status} (once)`);
       }
@@ -287,7 +292,7 @@ export class DevSession {
     const query = { word: 'apiendpoints,lambdas', limit: '1000' };
     const { rows } = await this.#client.ask(treeRoutes.searchTree, { query });
     const ids = new Set(changes.map(({ id }) => id));
-    const endpoints = rows.filter(({ word, id }) => word === 'apiendpoints' && ids.has(id)).slice(0, 20);
+    const endpoints = rows.filter((row) => row.word === 'apiendpoints' && ids.has(row.id)).slice(0, 20);
     return Promise.all(
       endpoints.map(async ({ id, fqon, name }) => {
         const path = `/meta/${encodeURIComponent(fqon)}/apiendpoints/${id}`;
@@ -318,7 +323,7 @@ export class DevSession {
     const { terminal, isJson } = this.#options;
     const at = new Date().toISOString();
     if (isJson) terminal.print(JSON.stringify({ kind, at, ...fields }));
-    else printLines([`${styled(terminal, 'dim', localTime(at).slice(-8))} ${text}`], terminal);
+    else printLines(`${styled(terminal, 'dim', localTime(at).slice(-8))} ${text}`.split('\n'), terminal);
   }
 }
 
@@ -330,13 +335,10 @@ function listOf(files: readonly string[]): string {
 /** The first syntax error in a script, with its line; undefined if there is none, or the file is none. */
 function syntaxError(folder: string, file: string): string | undefined {
   if (!SCRIPT_FILE.test(file)) return undefined;
-  // The parser of lambdas, a bundle of its own.
-  const parser = createRequire(import.meta.url)(packageFile('dist/server/lambda-typescript.cjs')) as {
-    transform: typeof transform;
-  };
+  const parser = createRequire(import.meta.url)(packageFile('dist/server/lambda-typescript.cjs')) as Parser;
   try {
     const source = readFileSync(join(folder, file), 'utf8');
-    const transforms: ('typescript' | 'imports')[] = /ts$/.test(file) ? ['typescript', 'imports'] : ['imports'];
+    const transforms = /ts$/.test(file) ? ['typescript', 'imports'] : ['imports'];
     parser.transform(source, { transforms, disableESTransforms: true, filePath: file });
     return undefined;
   } catch (failure) {

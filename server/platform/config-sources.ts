@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { UserError, validateConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { isObject, settings, valueAt } from './config-settings.ts';
 
 const FILE = 'terrarium.json';
-export const DATA_FOLDER = '.terrarium';
 
 /** The sources of settings, by precedence: flags, environment, terrarium.json. */
 export interface ConfigSources {
@@ -16,6 +14,8 @@ export interface ConfigSources {
   env: Readonly<Record<string, string | undefined>>;
   /** The working folder: the base of relative paths in flags and variables. */
   folder: string;
+  /** The folder of terrarium.json and of the default data folder; by default the working folder. */
+  project?: string;
 }
 
 /** The configuration, and the origin of each setting's value: a flag, a variable, `terrarium.json` or `default`. */
@@ -24,19 +24,13 @@ export interface ConfigWithOrigins {
   origins: ReadonlyMap<string, string>;
 }
 
-/** The nearest folder, from the working folder upward, with a data folder or a terrarium.json; by default the working folder. */
-export function projectFolder(folder: string): string {
-  return nearestFolderWith([DATA_FOLDER, FILE], folder) ?? folder;
-}
-
 /**
  * Reads the configuration, each setting from flags > environment > terrarium.json > defaults. Paths in
  * terrarium.json and the default data folder are relative to the project folder.
  *
  * @throws UserError naming the flag, variable or key of each invalid value
  */
-export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOrigins {
-  const project = projectFolder(folder);
+export function readConfig({ flags, env, folder, project = folder }: ConfigSources): ConfigWithOrigins {
   const inFile = readSettingsFile(project);
   let input: unknown = inFile;
   const origins = new Map<string, string>();

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { completeOptions, UserError } from './config.ts';
 import { IN_MEMORY } from './config-schema.ts';
 import { settings } from './config-settings.ts';
@@ -94,35 +94,11 @@ describe('the value of a setting', () => {
     expect(config.allowedHostPaths).toEqual([join(folder, 'share')]);
   });
 
-  it('comes from the nearest project above; paths in flags are relative to the working folder', () => {
+  it('comes from the project folder if it is in terrarium.json, and from the working folder if it is a flag', () => {
     inFile({ data: 'world', seed: 'one.yaml' });
     const deep = join(folder, 'lambda', 'deep');
-    mkdirSync(deep, { recursive: true });
-    const { config } = readConfig({ flags: { seed: 'two.yaml' }, env: {}, folder: deep });
+    const { config } = readConfig({ flags: { seed: 'two.yaml' }, env: {}, folder: deep, project: folder });
     expect([config.data, config.seed]).toEqual([join(folder, 'world'), join(deep, 'two.yaml')]);
-    expect(readConfig({ flags: { data: 'other' }, env: {}, folder: deep }).config.data).toBe(join(deep, 'other'));
-  });
-
-  it.each([
-    ['a data folder above', [], '.'],
-    ['a repository with its own folder', ['a/.git'], 'a/b'],
-    ['a nearer data folder', ['a/.terrarium'], 'a'],
-    ['a data folder of its own', ['a/b/.terrarium'], 'a/b'],
-  ])('is the data folder of the project: %s', (_what, folders, expected) => {
-    for (const name of ['.terrarium', 'a/b', ...folders]) mkdirSync(join(folder, name), { recursive: true });
-    const { config } = readConfig({ flags: {}, env: {}, folder: join(folder, 'a', 'b') });
-    expect(config.data).toBe(join(folder, expected, '.terrarium'));
-  });
-
-  it('is not the data folder of the home folder, in a folder below it', () => {
-    vi.stubEnv('HOME', folder);
-    vi.stubEnv('USERPROFILE', folder);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    mkdirSync(join(folder, '.terrarium'));
-    const work = join(folder, 'work');
-    mkdirSync(work);
-    expect(readConfig({ flags: {}, env: {}, folder: work }).config.data).toBe(join(work, '.terrarium'));
-    expect(read().config.data).toBe(join(folder, '.terrarium'));
   });
 
   it('is a public address without the trailing slash', () => {

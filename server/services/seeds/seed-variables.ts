@@ -8,7 +8,7 @@ import type { SeedDocument } from './seed-yaml.ts';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const ENV_FILE = '.env';
-/** `${NAME}` or `${NAME:-default}`; `$${` stands for `${`. */
+/** `${NAME}` or `${NAME:-default}`; `$${` is replaced by `${`. */
 const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 /**

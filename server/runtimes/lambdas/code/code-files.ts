@@ -3,7 +3,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /** Matches the files that Node loads as code. Other files may be data that the lambda itself writes while it runs. */
-export const CODE_FILE = /\.([cm]?[jt]s|json|node|wasm)$/i;
+const CODE = /\.([cm]?[jt]s|json|node|wasm)$/i;
 /** Folders of version control, and of a platform that runs in the folder of a lambda. */
 const SKIPPED_FOLDERS = ['.git', '.terrarium'];
 /** Files that are looked at, those nearest to the folder first and packages of `node_modules` last. */
@@ -75,7 +75,7 @@ function entriesOf(folder: string): Entry[] {
       const file = path.join(folder, entry.name);
       const stats = entry.isSymbolicLink() ? statSync(file, { throwIfNoEntry: false }) : entry;
       if (stats?.isDirectory()) return SKIPPED_FOLDERS.includes(entry.name) ? [] : [{ file, isFolder: true }];
-      return stats?.isFile() && CODE_FILE.test(entry.name) ? [{ file, isFolder: false }] : [];
+      return stats?.isFile() && CODE.test(entry.name) ? [{ file, isFolder: false }] : [];
     });
   } catch {
     // The file is missing or not readable; loading it reports the reason.
