@@ -333,13 +333,14 @@ function listOf(files: readonly string[]): string {
 }
 
 /** The first syntax error in a script, with its line; undefined if there is none, or the file is none. */
-function syntaxError(folder: string, file: string): string | undefined {
+export function syntaxError(folder: string, file: string): string | undefined {
   if (!SCRIPT_FILE.test(file)) return undefined;
   const parser = createRequire(import.meta.url)(packageFile('dist/server/lambda-typescript.cjs')) as Parser;
   try {
     const source = readFileSync(join(folder, file), 'utf8');
-    const transforms = /ts$/.test(file) ? ['typescript', 'imports'] : ['imports'];
-    parser.transform(source, { transforms, disableESTransforms: true, filePath: file });
+    // JSX is no mistake in a script that is not the lambda's.
+    const transforms = [/ts$/.test(file) ? 'typescript' : 'jsx', 'imports'];
+    parser.transform(source, { transforms, jsxRuntime: 'preserve', disableESTransforms: true, filePath: file });
     return undefined;
   } catch (failure) {
     const [, reason, line, column] = PARSER_MESSAGE.exec(reasonOf(failure)) ?? [];

@@ -20,7 +20,7 @@ export class WatchedFolder {
   /** True if the folder has more folders than can be watched. */
   isCut = false;
 
-  /** @param onSaved called with paths relative to the folder, some time after the last change of several */
+  /** @param onSaved called with the paths, relative to the folder, of the files that changed within a short time */
   constructor(folder: string, onSaved: (files: string[]) => void) {
     this.#folder = folder;
     this.#onSaved = onSaved;
@@ -82,11 +82,11 @@ export class WatchedFolder {
     if (this.#stamps.get(path) === stamp) return;
     this.#stamps.set(path, stamp);
     this.#changedFiles.add(relative(this.#folder, path));
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#report(), SETTLE_MS);
+    this.#timer ??= setTimeout(() => this.#report(), SETTLE_MS);
   }
 
   #report(): void {
+    this.#timer = undefined;
     const files = [...this.#changedFiles].sort();
     this.#changedFiles.clear();
     this.#onSaved(files);
