@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { canBeOtherUser, OTHER_USER_ID } from '../testing/other-user.ts';
 import { configOf } from './config-options.ts';
 
 let folder: string;
@@ -32,6 +33,14 @@ describe('the project of a folder', () => {
   it('has its settings', () => {
     writeFileSync(join(folder, 'terrarium.json'), '{ "data": "world" }');
     expect(dataIn(join(folder, 'a', 'b'))).toBe(join(folder, 'world'));
+  });
+
+  it.skipIf(!canBeOtherUser)('is not a folder above it whose data folder or settings belong to another user', () => {
+    for (const name of ['.terrarium', 'terrarium.json']) {
+      mkdirSync(join(folder, name));
+      chownSync(join(folder, name), OTHER_USER_ID, OTHER_USER_ID);
+    }
+    expect(dataIn(join(folder, 'a'))).toBe(join(folder, 'a', '.terrarium'));
   });
 
   it('is not the home folder above it', () => {
