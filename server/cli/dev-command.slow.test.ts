@@ -193,6 +193,10 @@ describe('terrarium dev with a world file', () => {
     await waitForOutput(/nothing has changed since the start/);
     write('world.yaml', `${WORLD}  wrong: []\n`);
     await waitForOutput(/world\.yaml:\d+: .*\/orgs\/wrong/);
+    write('output.txt', 'of this command'); // must not repeat the mistake
+    write('lambda/index.ts', `${LAMBDA}\n`);
+    const out = await waitForOutput(/(\/orgs\/wrong[\s\S]*){2}/);
+    expect(out.match(/\/orgs\/wrong/g)).toHaveLength(2);
     write('world.yaml', WORLD.replace('resource: /lead', 'resource: /other'));
     await waitForOutput(/saved world\.yaml {2}applied/);
     expect((await post(address, 'ada@example.com')).status).toBe(404);

@@ -31,8 +31,8 @@ const MAX_NAMED_FILES = 5;
 const INVOCATION_TIMEOUT_MS = 1_200_000;
 /** The rule of the key that makes the CRM fail. */
 const FAILING_CRM = { host: OWN_CRM, action: 'answer', status: 503, times: 1 } as const;
-/** Files that the runtime of lambdas reads again by itself. */
-const CODE_FILE = /\.([cm]?[jt]s|json|node|wasm)$/i;
+/** Files that the runtime of lambdas reads again by itself, except for JSON, which can be data that somebody writes all the time. */
+const CODE_FILE = /\.([cm]?[jt]s|node|wasm)$/i;
 const SCRIPT_FILE = /\.[cm]?[jt]s$/;
 /** `Unexpected token (3:11)`, after a prefix that names the file. */
 const PARSER_MESSAGE = /^(?:Error transforming .*?: )?(.*) \((\d+):(\d+)\)$/;
@@ -90,6 +90,8 @@ export class DevSession {
   #requestLog: RequestLog | undefined;
   /** The document that was applied last. */
   #content = '';
+  /** The message about files that cannot be applied. */
+  #lastMistake: string | undefined;
   /** Newest commit that the key does not undo. */
   #firstSeq = 0;
   /** Commits that were undone, and those that undid them. */
@@ -184,7 +186,18 @@ export class DevSession {
       if (mistake !== undefined)
         return this.#report('error', { files, message: mistake }, styled(terminal, 'red', mistake));
     }
-    const applied = await this.#apply(await project.read(terminal.env));
+    let applied: AppliedSeed | undefined;
+    const projectFiles = files.filter((file) => [project.file, '.env'].includes(file) || CODE_FILE.test(file));
+    try {
+      applied = await this.#apply(await project.read(terminal.env));
+      this.#lastMistake = undefined;
+    } catch (failure) {
+      const isRepeated = messageOf(failure) === this.#lastMistake;
+      this.#lastMistake = messageOf(failure);
+      // Another file, such as this command's output, must not repeat the message.
+      if (isRepeated && projectFiles.length === 0) return;
+      throw failure;
+    }
     const namedFiles = applied ? files : files.filter((file) => CODE_FILE.test(file));
     if (namedFiles.length === 0) return;
     const ms = Math.round(terminal.nowMs() - startedMs);
@@ -314,7 +327,7 @@ export class DevSession {
     try {
       await work();
     } catch (failure) {
-      const message = describeFailure(failure).text || reasonOf(failure);
+      const message = messageOf(failure);
       this.#report('error', { message }, styled(this.#options.terminal, 'red', message));
     }
   }
@@ -325,6 +338,10 @@ export class DevSession {
     if (isJson) terminal.print(JSON.stringify({ kind, at, ...fields }));
     else printLines(`${styled(terminal, 'dim', localTime(at).slice(-8))} ${text}`.split('\n'), terminal);
   }
+}
+
+function messageOf(failure: unknown): string {
+  return describeFailure(failure).text || reasonOf(failure);
 }
 
 function listOf(files: readonly string[]): string {
