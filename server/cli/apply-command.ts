@@ -28,7 +28,7 @@ export const applyCommand = defineCommand({
     if (isDry || !isJson) {
       const plan = await apply(true);
       print(plan, planLines(plan, terminal));
-      if (isDry || (!plan.outbound && plan.changes.every(({ action }) => action === 'unchanged'))) return;
+      if (isDry || !hasChanges(plan)) return;
     }
     const applied = await apply(false);
     print(applied, [applied.commit === undefined ? 'no changes to resources' : `applied as commit ${applied.commit}`]);
@@ -76,7 +76,11 @@ export async function sendSeed(
   }
 }
 
-function* planLines({ changes, summary, runs, outbound }: AppliedSeed, terminal: Terminal): Generator<string> {
+export function hasChanges({ changes, outbound }: AppliedSeed): boolean {
+  return outbound !== undefined || changes.some(({ action }) => action !== 'unchanged');
+}
+
+export function* planLines({ changes, summary, runs, outbound }: AppliedSeed, terminal: Terminal): Generator<string> {
   for (const { path, type, action, patch } of changes) {
     if (action === 'unchanged') continue;
     yield changeLine(action, { type, path }, terminal);

@@ -213,6 +213,32 @@ describe('terrarium dev with a world file', () => {
   });
 });
 
+describe('terrarium dev on the world of an earlier run', () => {
+  it.each([
+    ['y', 'Welcome'],
+    ['n', 'Hello'],
+  ])('shows what the files change and waits for a key: %s', async (key, greeting) => {
+    write('world.yaml', WORLD);
+    write('lambda/index.ts', LAMBDA);
+    const first = cli.start(['dev', ...FREE_PORTS], { folder: project });
+    await first.waitForOutput('window ');
+    first.child.kill('SIGTERM');
+    await first.ended;
+
+    write('.env', 'GREETING=Welcome\n');
+    const { terminal, press, stop, waitForOutput } = fakeTerminal(project);
+    const running = runCommandLine(['dev', ...FREE_PORTS], terminal, startEmulator);
+    const plan = await waitForOutput(/The world of the last run differs/);
+    expect(plan).toMatch(/^~ lambdas \/shop\/w\/e\/lead\n {4}replace \/properties\/env\/GREETING "Welcome"$/m);
+    press(key);
+    await waitForOutput(/back to seed/);
+    press('f');
+    await waitForOutput(new RegExp(`log  ${greeting} ada`));
+    stop();
+    expect(await running).toBe(0);
+  });
+});
+
 /** A terminal of a person, for a command in this process. */
 function fakeTerminal(folder: string) {
   const [out, keys, signals] = [new PassThrough(), new EventEmitter(), new EventEmitter()];

@@ -48,6 +48,7 @@ export const devCommand = defineCommand({
         terminal,
         isJson: options.json,
         startedMs,
+        stopSignal,
       });
       const signal = await stopSignal;
       if (!options.json) terminal.print(`\n${signal}: stopping ...`);

@@ -15,7 +15,7 @@ import { WEB_FORM } from '../model/web-form.ts';
 import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import type { Emulator } from '../platform/emulator.ts';
 import { packageFile } from '../system/package-file.ts';
-import { type ReadSeed, sendSeed } from './apply-command.ts';
+import { hasChanges, planLines, type ReadSeed, sendSeed } from './apply-command.ts';
 import { chooseWindow } from './choose-window.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { DevProject } from './dev-project.ts';
@@ -80,6 +80,7 @@ interface DevOptions {
   terminal: Terminal;
   isJson: boolean;
   startedMs: number;
+  stopSignal: Promise<string>;
 }
 
 /** A platform at work on a project: applies what is saved, prints requests and acts on keys. */
@@ -120,8 +121,14 @@ export class DevSession {
     const earlierSeq = await this.#newestSeq();
     let isNewWorld = true;
     await this.#reportFailure(async () => {
-      const applied = await this.#apply(seed);
-      isNewWorld = applied?.changes.every(({ action, path }) => action === 'create' || path === '/') ?? true;
+      const plan = await sendSeed(this.#client, seed, { dryRun: true, prune: false });
+      isNewWorld = plan.changes.every(({ action, path }) => action === 'create' || path === '/');
+      if (isNewWorld || !hasChanges(plan) || (await this.#isConfirmed(plan))) {
+        await this.#apply(seed);
+        return;
+      }
+      this.#content = seed.content;
+      this.#endpoints = await this.#readEndpoints(plan);
     });
     // In a world of an earlier run, what the files have changed since can be undone.
     this.#firstSeq = isNewWorld ? await this.#newestSeq() : earlierSeq;
@@ -135,6 +142,23 @@ export class DevSession {
       this.#report('warning', { message: text }, text);
     }
     if (terminal.isInteractive && !isJson) this.#stops.push(terminal.readKeys((key) => this.#pressed(key)));
+  }
+
+  /** Shows what the files would change in a world of an earlier run, and waits for a key. Without a person, the answer is yes. */
+  async #isConfirmed(plan: AppliedSeed): Promise<boolean> {
+    const { terminal, isJson, stopSignal } = this.#options;
+    if (!terminal.isInteractive || isJson) return true;
+    printLines(planLines(plan, terminal), terminal);
+    terminal.print(
+      `The world of the last run differs from the files. ${styled(terminal, 'bold', 'y')} apply   any other key: keep it until the next save`,
+    );
+    let endKeys: () => void = () => {};
+    const key = new Promise<string>((resolve) => {
+      endKeys = terminal.readKeys(resolve);
+    });
+    const answer = await Promise.race([key, stopSignal]);
+    endKeys();
+    return answer.toLowerCase() === 'y';
   }
 
   #printSummary(): void {

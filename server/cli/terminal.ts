@@ -88,7 +88,10 @@ async function askPerson(question: string, isHidden: boolean): Promise<string> {
   }
 }
 
-function readKeys(stdin: NodeJS.ReadStream, onKey: (key: string) => void): () => void {
+type KeyInput = NodeJS.ReadableStream & { setRawMode(mode: boolean): unknown };
+
+/** Reads single keys of a terminal until the returned function is called. */
+export function readKeys(stdin: KeyInput, onKey: (key: string) => void): () => void {
   // In this mode the terminal sends Ctrl+C as a character.
   const onText = (text: string) => {
     for (const key of text) {
@@ -96,8 +99,14 @@ function readKeys(stdin: NodeJS.ReadStream, onKey: (key: string) => void): () =>
       else onKey(key);
     }
   };
-  stdin.setRawMode(true).setEncoding('utf8').on('data', onText);
-  return () => void stdin.off('data', onText).setRawMode(false).pause();
+  stdin.setRawMode(true);
+  // A stream that was paused before does not go on by itself.
+  stdin.setEncoding('utf8').on('data', onText).resume();
+  return () => {
+    stdin.off('data', onText);
+    stdin.pause();
+    stdin.setRawMode(false);
+  };
 }
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
