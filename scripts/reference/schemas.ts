@@ -74,8 +74,8 @@ function inWorldFile(schema: Json): Json {
   const { 'x-terrarium-reference': reference, ...rest } = schema;
   const members = Object.entries(rest).filter(([name]) => !name.startsWith('x-terrarium-'));
   const inside = Object.fromEntries(members.map(([name, member]) => [name, inWorldFile(member)]));
-  // A world file can also have a path that is relative to it.
-  if (inside.pattern === '^(https?|file)://') inside.pattern = String.raw`^((https?|file)://|(file:)?\.)`;
+  // A world file can also have a path that is relative to it, or a variable.
+  if (inside.pattern === '^(https?|file)://') inside.pattern = String.raw`^((https?|file)://|(file:)?\.|\$\{)`;
   if (reference === undefined) return inside;
   const { format: _, ...text } = inside;
   return { ...text, description: `${text.description ?? 'A resource'}: its id, path or name` };

@@ -24,18 +24,18 @@ export const applyCommand = defineCommand({
   async run({ options: { file, dryRun: isDry, prune, json: isJson }, terminal, connect, print }) {
     const seed = await readSeed(file, terminal);
     const client = await connect();
-    const apply = (dryRun: boolean) => send(client, seed, { dryRun, prune });
+    const apply = (dryRun: boolean) => sendSeed(client, seed, { dryRun, prune });
     if (isDry || !isJson) {
       const plan = await apply(true);
       print(plan, planLines(plan, terminal));
-      if (isDry || (!plan.outbound && plan.changes.every(({ action }) => action === 'unchanged'))) return;
+      if (isDry || !hasChanges(plan)) return;
     }
     const applied = await apply(false);
     print(applied, [applied.commit === undefined ? 'no changes to resources' : `applied as commit ${applied.commit}`]);
   },
 });
 
-interface ReadSeed {
+export interface ReadSeed {
   type: string;
   content: string;
   /** The place in the file, such as `demo.yaml:12`, of a JSON Pointer into the seed. */
@@ -47,14 +47,19 @@ async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
   if (path === '-') return { type: 'application/yaml', content: await terminal.readInput() };
   const named = resolve(terminal.folder, path);
   const isFolder = (await stat(named).catch(() => undefined))?.isDirectory();
-  const file = isFolder ? join(named, SEED_FILE) : named;
+  return readSeedFile(isFolder ? join(named, SEED_FILE) : named, terminal.env);
+}
+
+/** Reads a world file with the files and variables that it names. Throws SeedError. */
+export async function readSeedFile(file: string, env: Terminal['env']): Promise<ReadSeed> {
   // Loaded only now: no other command needs it.
   const { readSeedFileForApply } = await import('../platform/seed-files.ts');
-  const { document, placeOf } = await readSeedFileForApply(file);
+  const { document, placeOf } = await readSeedFileForApply(file, env);
   return { type: 'application/json', content: JSON.stringify(document), placeOf };
 }
 
-async function send(
+/** Applies a seed, or plans it. Throws ExitWith with the lines of what cannot be applied. */
+export async function sendSeed(
   client: PlatformClient,
   { type, content, placeOf }: ReadSeed,
   options: { dryRun: boolean; prune: boolean },
@@ -71,7 +76,11 @@ async function send(
   }
 }
 
-function* planLines({ changes, summary, runs, outbound }: AppliedSeed, terminal: Terminal): Generator<string> {
+export function hasChanges({ changes, outbound }: AppliedSeed): boolean {
+  return outbound !== undefined || changes.some(({ action }) => action !== 'unchanged');
+}
+
+export function* planLines({ changes, summary, runs, outbound }: AppliedSeed, terminal: Terminal): Generator<string> {
   for (const { path, type, action, patch } of changes) {
     if (action === 'unchanged') continue;
     yield changeLine(action, { type, path }, terminal);

@@ -1,15 +1,20 @@
+import { join } from 'node:path';
 import { UserError } from '../platform/config.ts';
 import { configSchema } from '../platform/config-schema.ts';
 import { settings, valueAt } from '../platform/config-settings.ts';
 import { type ConfigWithOrigins, readConfig } from '../platform/config-sources.ts';
 import { listeners } from '../platform/declarations.ts';
+import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { type OptionSpec, text } from './command.ts';
 import type { Terminal } from './terminal.ts';
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/i;
 
-/** Folder of the named instances' data folders, relative to the working directory. */
-const FOLDER = '.terrarium/instances';
+export const DATA_FOLDER = '.terrarium';
+const PROJECT_NAMES = [DATA_FOLDER, 'terrarium.json'];
+
+/** Folder of the named instances' data folders, relative to the project folder. */
+const FOLDER = `${DATA_FOLDER}/instances`;
 
 export const folderOptions = {
   data: text('--data <DIR>', 'data folder of the platform (default: .terrarium; TERRARIUM_DATA)'),
@@ -17,11 +22,14 @@ export const folderOptions = {
 };
 
 /**
- * The data folder of the instance that `--instance` names, relative to the working directory; undefined without it.
+ * The data folder of the instance that `--instance` names; undefined without it.
  *
  * @throws UserError if the name is not valid, or --data is also given
  */
-export function namedFolder({ instance: name, data }: { instance?: unknown; data?: unknown }): string | undefined {
+export function namedFolder(
+  { instance: name, data }: { instance?: unknown; data?: unknown },
+  folder: string,
+): string | undefined {
   if (typeof name !== 'string') return undefined;
   if (!NAME.test(name)) {
     throw new UserError(
@@ -29,7 +37,12 @@ export function namedFolder({ instance: name, data }: { instance?: unknown; data
     );
   }
   if (data !== undefined) throw new UserError('--instance and --data both select a data folder. Use only one of them.');
-  return `${FOLDER}/${name}`;
+  return join(projectFolder(folder), FOLDER, name);
+}
+
+/** The nearest folder, from the working folder upward, with a data folder or a terrarium.json; by default the working folder. */
+export function projectFolder(folder: string): string {
+  return nearestFolderWith(PROJECT_NAMES, folder) ?? folder;
 }
 
 type Flag = string | boolean;
@@ -67,10 +80,12 @@ export function configOf(
   presets: Flags = {},
 ): ConfigWithOrigins {
   const written = flagsOf(options);
-  const folder = namedFolder(options);
+  const folder = namedFolder(options, terminal.folder);
   const named: Flags = folder === undefined ? {} : { data: folder, ...freePorts };
   const flags = { ...presets, ...named, ...written };
-  const { config, origins } = readConfig({ flags, env: terminal.env, folder: terminal.folder });
+  const { env, folder: workingFolder } = terminal;
+  const project = projectFolder(workingFolder);
+  const { config, origins } = readConfig({ flags, env, folder: workingFolder, project });
   const byName = Object.keys(named).filter((key) => !(key in written));
   return { config, origins: new Map([...origins, ...byName.map((key) => [key, '--instance'] as const)]) };
 }

@@ -7,7 +7,7 @@ import { UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import { readConfig } from '../platform/config-sources.ts';
 import { type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
-import { folderOptions, namedFolder } from './config-options.ts';
+import { folderOptions, namedFolder, projectFolder } from './config-options.ts';
 import { findInstance, type InstanceRecord } from './instance-file.ts';
 import { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
@@ -47,8 +47,8 @@ export function queryOf(options: Readonly<Record<string, unknown>>, parameters: 
 
 /** The configuration of the data folder that options, environment or terrarium.json select. Throws UserError. */
 export function localConfig(options: Selection, { env, folder }: CommandContext): Config {
-  const data = namedFolder(options) ?? options.data;
-  return readConfig({ flags: data === undefined ? {} : { data }, env, folder }).config;
+  const data = namedFolder(options, folder) ?? options.data;
+  return readConfig({ flags: data === undefined ? {} : { data }, env, folder, project: projectFolder(folder) }).config;
 }
 
 /** The platform that a command uses: by its address, or by its data folder. */

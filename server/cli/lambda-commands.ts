@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type InvocationView, invokeRoutes, logRoutes } from '../api/routes/logs.ts';
+import { lineListRoutes, type RecordedLine } from '../api/routes/recorded-parts.ts';
 import type { AnswerOf } from '../api/routes/route.ts';
 import { workbenchRoutes } from '../api/routes/workbench.ts';
 import { reasonOf } from '../model/errors.ts';
@@ -9,7 +10,9 @@ import { defineCommand, flag, json, text, unless } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findResource } from './find-resource.ts';
 import { commandOn, platformOptions } from './instance-options.ts';
+import { followChanges, localTime } from './live-events.ts';
 import type { PlatformClient } from './platform-client.ts';
+import { outboundText } from './request-log.ts';
 import { printLines, styled, type Terminal } from './terminal.ts';
 
 const LAMBDA_ARGUMENT = 'ID, path such as /demo/website/development/contact-form, or unique name of the lambda';
@@ -68,27 +71,32 @@ function* report({ durationMs, cold, outcome, logs, outbound }: InvocationView, 
     yield `result    ${typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result)}`;
   }
   for (const { text } of logs) yield `log       ${text}`;
-  for (const call of outbound) {
-    const end = call.error ?? call.status;
-    yield `outbound  ${call.method} ${call.url}: ${end} in ${call.durationMs} ms${call.afterRedirect ? ", the page after the mock CRM's redirect" : call.caughtBy ? ', caught by the mock CRM' : ''}`;
-  }
+  for (const call of outbound) yield `outbound  ${outboundText(call)}`;
 }
 
 const WAIT_S = 30;
+/** Number of lines in a page and, without a time, in the whole output. */
+const MAX_LINES = 1_000;
 
 export const logsCommand = defineCommand({
   name: 'logs',
-  description: 'print the log of a lambda, container or job: the newest 1000 lines, or all lines since a time',
-  arguments: [['<name>', LOGGED_ARGUMENT]],
+  description:
+    'print the log of a lambda, container or job, or of all lambdas: the newest 1000 lines, or all lines since a time',
+  arguments: [['[name]', `${LOGGED_ARGUMENT} (default: all lambdas, with the time and the lambda of each line)`]],
   options: {
     follow: flag('-f, --follow', 'print new lines until interrupted'),
     since: text('--since <TIME>', 'start of the log: 90s, 15m, 2h, 1d, an ISO timestamp, or all'),
     hasErrors: unless('--no-stderr', 'omit standard error'),
     ...platformOptions,
-    json: json('print each line as JSON: {at, stream, text, executionId}'),
+    json: json('print each line as JSON: {at, stream, text, executionId}, and for all lambdas {lambdaId, lambdaName}'),
   },
-  async run({ options, terminal, connect }, named = '') {
+  async run({ options, terminal, connect }, named) {
     const client = await connect();
+    if (named === undefined) {
+      const logs = new LogsOfAllLambdas(client, terminal, options);
+      await (options.follow ? followChanges(client, ['logs'], () => logs.print()) : logs.print());
+      return;
+    }
     const id = await findResource(client, ['lambdas', 'containers', 'jobs'], named, LOGGED_ARGUMENT);
     const query = new URLSearchParams({ stderr: String(options.hasErrors) });
     if (options.since !== undefined) query.set('time', options.since);
@@ -105,6 +113,54 @@ export const logsCommand = defineCommand({
     } while (options.follow);
   },
 });
+
+interface LogOptions {
+  since: string | undefined;
+  hasErrors: boolean;
+  json: boolean;
+}
+
+/** The recorded lines of all lambdas, oldest first. Each call prints those since the one before. */
+class LogsOfAllLambdas {
+  readonly #client: PlatformClient;
+  readonly #terminal: Terminal;
+  readonly #options: LogOptions;
+  /** The position of the last printed line. */
+  #after: number | undefined;
+
+  constructor(client: PlatformClient, terminal: Terminal, options: LogOptions) {
+    this.#client = client;
+    this.#terminal = terminal;
+    this.#options = options;
+  }
+
+  async print(): Promise<void> {
+    const { since, hasErrors, json: isJson } = this.#options;
+    const isAll = since !== undefined || this.#after !== undefined;
+    const q = [
+      ...(hasErrors ? [] : ['stream:stdout']),
+      ...(since === undefined || since === 'all' || this.#after !== undefined ? [] : [`since:${since}`]),
+    ].join(' ');
+    const query = new URLSearchParams({ q, limit: String(MAX_LINES), after: String(this.#after ?? 0) });
+    const newestFirst: RecordedLine[] = [];
+    for (;;) {
+      const { lines, newest, next } = await this.#client.ask(lineListRoutes.listLogLines, { query });
+      newestFirst.push(...lines);
+      if (!query.has('before')) this.#after = newest;
+      if (next === undefined || (!isAll && newestFirst.length >= MAX_LINES)) break;
+      query.set('before', String(next));
+    }
+    const width = Math.max(0, ...newestFirst.map(({ lambdaName }) => lambdaName.length));
+    const textOf = ({ at, stream, lambdaName, text }: RecordedLine) => {
+      const level = stream === 'stderr' ? styled(this.#terminal, 'red', 'err') : 'log';
+      return `${localTime(at)}  ${lambdaName.padEnd(width)}  ${level}  ${text}`;
+    };
+    printLines(
+      newestFirst.reverse().map((line) => (isJson ? JSON.stringify({ ...line, seq: undefined }) : textOf(line))),
+      this.#terminal,
+    );
+  }
+}
 
 export const scheduleCommand = commandOn(
   ['<lambda>', LAMBDA_ARGUMENT],

@@ -43,6 +43,20 @@ describe('named instances', () => {
     for (const { ended } of runs) expect(await ended).toMatchObject({ exitCode: 0, err: '' });
   });
 
+  it('are found from a folder below the project, where start says which one it uses', async () => {
+    for (const name of ['.terrarium', 'lambda/deep']) mkdirSync(join(cli.folder, name), { recursive: true });
+    const deep = join(cli.folder, 'lambda', 'deep');
+    const run = cli.start(['start', '--instance', 'above', '--seed', 'empty'], { folder: deep });
+    expect(await run.waitForOutput('Ctrl+C')).toContain(`Using the project in ${cli.folder}.\n`);
+    expect(await cli.json('status', '--instance', 'above')).toMatchObject({ pid: run.child.pid });
+    const status = await cli.runInProcess(['status', '--instance', 'above', '--json'], { folder: deep });
+    expect(JSON.parse(status.out)).toMatchObject({ pid: run.child.pid, dataDir: folderOf('above') });
+    const elsewhere = await cli.runInProcess(['status', '--data', 'here'], { folder: deep });
+    expect([elsewhere.exitCode, elsewhere.out]).toEqual([1, expect.stringContaining(join(deep, 'here'))]);
+    run.child.kill('SIGTERM');
+    expect(await run.ended).toMatchObject({ exitCode: 0, err: '' });
+  });
+
   it('are reset separately, and keep their keys', async () => {
     const first = await Promise.all([start('--instance', 'kept'), start('--instance', 'reset', '--seed', 'empty')]);
     for (const { child } of first) child.kill('SIGTERM');

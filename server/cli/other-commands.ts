@@ -3,7 +3,9 @@ import { cleanCommand } from './clean-command.ts';
 import { addCommand, type CommandSpec, type Runtime } from './command.ts';
 import { completionCommand } from './completion-command.ts';
 import { configCommand } from './config-command.ts';
+
 import { containersCommand } from './containers-command.ts';
+import { devCommand } from './dev-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { execCommand } from './exec-command.ts';
 import { exportCommand, importCommand } from './export-command.ts';
@@ -23,6 +25,7 @@ import { uiCommand } from './ui-command.ts';
 
 /** All commands but `start`, in the order of the help. */
 const COMMANDS: readonly CommandSpec[] = [
+  devCommand,
   execCommand,
   statusCommand,
   waitCommand,

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { type KeyPair, type RefusedCall, RowClient } from '../api/client/route-client.ts';
 import type { ErrorDetail } from '../model/errors.ts';
 import { jsonIn } from '../model/json.ts';
+import type { Config } from '../platform/config-schema.ts';
+import type { RunningPlatform } from '../platform/running-platform.ts';
 import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith, NO } from './exit-with.ts';
 
@@ -21,6 +23,15 @@ export class PlatformClient extends RowClient {
   protected failed(reason: string): ExitWith {
     return new ExitWith(NO, reason);
   }
+}
+
+/** A client with the credentials of root, for a platform that this process has started. */
+export function rootClient(
+  { baseUrl, rootCredentials }: RunningPlatform,
+  { rootApiSecret = '' }: Config,
+): PlatformClient {
+  const { apiKey: key, apiSecret: secret = rootApiSecret } = rootCredentials;
+  return new PlatformClient(baseUrl, () => ({ key, secret }));
 }
 
 /** An error response of the platform (D-180, D-171). */

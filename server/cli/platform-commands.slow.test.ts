@@ -226,6 +226,34 @@ describe('terrarium logs', () => {
   });
 });
 
+describe('terrarium logs without a name', () => {
+  const lineOf = (name: string, text: string) =>
+    new RegExp(`^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d  ${name} +${text}$`, 'm');
+
+  it('prints the lines of all lambdas with time and name, and goes on with -f', async () => {
+    for (const name of ['sparrow', 'finch'])
+      await createLambda(name, `exports.run = () => { console.log('of ${name}'); };`);
+    await createLambda('crow', "exports.run = () => { console.error('of crow'); };");
+    for (const name of ['sparrow', 'finch']) await cli.json('invoke', name);
+    const following = cli.start(['logs', '-f']);
+    expect(await following.waitForOutput('log  of finch\n')).toMatch(lineOf('sparrow', 'log  of sparrow'));
+    await cli.json('invoke', 'crow');
+    expect(await following.waitForOutput('err  of crow\n')).toMatch(lineOf('crow', 'err  of crow'));
+    expect((await following.waitForOutput('of crow')).match(/of sparrow/g)).toHaveLength(1);
+    following.child.kill('SIGINT');
+    await following.ended;
+
+    const { out } = await cli.runInProcess(['logs', '--json', '--no-stderr', '--since', '1h']);
+    const lines = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines).toContainEqual(expect.objectContaining({ lambdaName: 'finch', stream: 'stdout', text: 'of finch' }));
+    expect(lines.filter(({ stream }) => stream === 'stderr')).toEqual([]);
+    expect(await cli.runInProcess(['logs', '--since', 'lunch'])).toMatchObject({ exitCode: 2, out: '' });
+  });
+});
+
 it('terrarium outbound adds, lists and removes rules for outbound calls', async () => {
   const options = ['--body', '{"success":true}', '--header', 'X-Mine: a:b', '--times', '2', '--after', '1'];
   const added = await cli.json('outbound', 'add', 'captcha.example', 'answer', ...options);

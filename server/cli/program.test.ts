@@ -35,6 +35,9 @@ class TestTerminal extends EventEmitter implements Terminal {
   ask(): Promise<string> {
     return Promise.resolve('');
   }
+  readKeys(): () => void {
+    return () => {};
+  }
   print(line: string): void {
     this.out.push(line);
     this.emit('line');

@@ -25,12 +25,22 @@ export const resetCommand = defineCommand({
     const { data } = localConfig(options, terminal);
     if (data === IN_MEMORY)
       throw new UserError('a world in memory begins with the seed at each start: there is nothing to reset');
-    await requireStopped(data);
-    const setAside = await moveAside(data);
+    const setAside = await setWorldAside(data);
     const outcome = setAside === undefined ? `${data} contains no world` : `set aside in ${setAside}`;
     print({ dataDir: data, setAside: setAside ?? null }, [`${outcome}: the next start begins with the seed`]);
   },
 });
+
+/**
+ * Moves the world of a stopped platform away.
+ *
+ * @returns its new folder; undefined if there was none
+ * @throws UserError if the platform is running
+ */
+export async function setWorldAside(data: string): Promise<string | undefined> {
+  await requireStopped(data);
+  return moveAside(data);
+}
 
 async function requireStopped(data: string): Promise<void> {
   const lock = join(data, 'lock');

@@ -10,11 +10,12 @@ import { type ChildProcess, startProgram } from '../system/programs.ts';
 import { makeTemporary, setOwner } from '../system/temporary.ts';
 import { chooseWindow } from './choose-window.ts';
 import { defineCommand, flag, json } from './command.ts';
-import { configOf, settingOptions } from './config-options.ts';
+import { configOf, projectFolder, selectionOf, settingOptions } from './config-options.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { fetchInBackground } from './fetch-electron.ts';
 import { greeting } from './greeting.ts';
 import { findInstance, type InstanceRecord, withKeptPorts } from './instance-file.ts';
+import { rootClient } from './platform-client.ts';
 import { runShell } from './run-shell.ts';
 import { withPlatform } from './running-platform.ts';
 import { showWindow } from './show-window.ts';
@@ -37,15 +38,23 @@ export const startCommand = defineCommand({
       '--detach',
       `run in the background; return when the platform is ready (to stop it: \`${SHELL_COMMAND} stop\`)`,
     ),
+    logRequests: flag(
+      '--log-requests',
+      'print each request to the gateway, with the log and the outbound calls of its lambda',
+    ),
     json: json('with --detach: print the addresses as JSON'),
     ...settingOptions,
   },
   async run({ options, terminal, startEmulator, line: [, ...args], print }) {
     const configured = configOf(options, terminal);
+    const project = projectFolder(terminal.folder);
+    const isElsewhere = project !== terminal.folder && selectionOf(options).data === undefined;
+    const projectLines = isElsewhere ? [`Using the project in ${project}.`] : [];
     if (options.detach) {
       const inner = args.filter((arg) => arg !== '--detach' && arg !== '--json');
       const { instance, log } = await startDetached(configured.config, inner, terminal);
       print({ ...instance, log }, [
+        ...projectLines,
         `Terrarium is ready at ${instance.baseUrl} (process ${instance.pid}). Its output is written to ${log}`,
       ]);
       return;
@@ -63,8 +72,13 @@ export const startCommand = defineCommand({
     }
     const window = chooseWindow(context);
     await withPlatform(found, terminal, startEmulator, async (emulator) => {
-      for (const line of greeting(emulator, terminal)) terminal.print(line);
+      for (const line of [...projectLines, ...greeting(emulator, terminal)]) terminal.print(line);
       const page = await showWindow(window, context, () => emulator.windowUrl(), terminal);
+      if (options.logRequests) {
+        // Loaded only now: most starts do not need it.
+        const { logRequests } = await import('./request-log.ts');
+        await logRequests(rootClient(emulator, found.config), terminal);
+      }
       const stopFetching = fetchInBackground(window, context, terminal);
       terminal.print(`\n${await stopSignal}: stopping ...`);
       await page?.close();

@@ -18,6 +18,8 @@ export interface Terminal {
   readInput(): Promise<string>;
   /** Prompts the user. @param options.isHidden does not echo the input */
   ask(question: string, options?: { isHidden?: boolean }): Promise<string>;
+  /** Calls `onKey` for each pressed key, without Enter, until the returned function is called. Ctrl+C is a signal as before. */
+  readKeys(onKey: (key: string) => void): () => void;
   signals: EventEmitter;
   /** Ends the process at once. */
   exit(code: number): void;
@@ -47,6 +49,7 @@ export function processTerminal(): Terminal {
     ...writersTo(process.stdout, process.stderr, { isScreen, hasColour }),
     readInput: () => text(process.stdin),
     ask: (question, { isHidden = false } = {}) => askPerson(question, isHidden),
+    readKeys: (onKey) => readKeys(process.stdin, onKey),
     signals: process,
     exit: (code) => process.exit(code),
     nowMs: () => performance.now(),
@@ -83,6 +86,27 @@ async function askPerson(question: string, isHidden: boolean): Promise<string> {
     lines.close();
     if (isHidden) process.stderr.write('\n');
   }
+}
+
+type KeyInput = NodeJS.ReadableStream & { setRawMode(mode: boolean): unknown };
+
+/** Reads single keys of a terminal until the returned function is called. */
+export function readKeys(stdin: KeyInput, onKey: (key: string) => void): () => void {
+  // In this mode the terminal sends Ctrl+C as a character.
+  const onText = (text: string) => {
+    for (const key of text) {
+      if (key === '\u0003') process.emit('SIGINT', 'SIGINT');
+      else onKey(key);
+    }
+  };
+  stdin.setRawMode(true);
+  // A stream that was paused before does not go on by itself.
+  stdin.setEncoding('utf8').on('data', onText).resume();
+  return () => {
+    stdin.off('data', onText);
+    stdin.pause();
+    stdin.setRawMode(false);
+  };
 }
 
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { windowRoutes } from '../api/routes/window.ts';
 import { WINDOW_HOST } from '../model/window-host.ts';
-import { readConfig } from '../platform/config-sources.ts';
 import { chooseWindow } from './choose-window.ts';
 import { defineCommand, flag, json } from './command.ts';
+import { configOf } from './config-options.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { platformOptions } from './instance-options.ts';
 import { showWindow } from './show-window.ts';
@@ -32,7 +32,7 @@ export const uiCommand = defineCommand({
     print({ url }, [url]);
     if (options.isPrintOnly || options.json) return;
     const context = {
-      ...windowContext(terminal, windowChoice(readConfig({ flags: {}, env: terminal.env, folder: terminal.folder }))),
+      ...windowContext(terminal, windowChoice(configOf({}, terminal))),
       electron: { missing: 'an Electron window starts its own platform' },
     };
     const stopSignal = untilStopSignal(terminal);

@@ -12,8 +12,10 @@ export interface ConfigSources {
   flags: Readonly<Record<string, string | boolean>>;
   /** Variables `TERRARIUM_...`; an empty one counts as not set. */
   env: Readonly<Record<string, string | undefined>>;
-  /** The folder of terrarium.json and the base of relative paths. */
+  /** The working folder: the base of relative paths in flags and variables. */
   folder: string;
+  /** The folder of terrarium.json and of the default data folder; by default the working folder. */
+  project?: string;
 }
 
 /** The configuration, and the origin of each setting's value: a flag, a variable, `terrarium.json` or `default`. */
@@ -23,12 +25,13 @@ export interface ConfigWithOrigins {
 }
 
 /**
- * Reads the configuration, each setting from flags > environment > terrarium.json > defaults.
+ * Reads the configuration, each setting from flags > environment > terrarium.json > defaults. Paths in
+ * terrarium.json and the default data folder are relative to the project folder.
  *
  * @throws UserError naming the flag, variable or key of each invalid value
  */
-export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOrigins {
-  const inFile = readSettingsFile(folder);
+export function readConfig({ flags, env, folder, project = folder }: ConfigSources): ConfigWithOrigins {
+  const inFile = readSettingsFile(project);
   let input: unknown = inFile;
   const origins = new Map<string, string>();
   for (const { key, path, flag, env: variable, fromText } of settings) {
@@ -45,7 +48,8 @@ export function readConfig({ flags, env, folder }: ConfigSources): ConfigWithOri
     const origin = origins.get(key) ?? FILE;
     return origin === FILE ? `${key} in ${FILE}` : origin;
   };
-  return { config: validateConfig(input, folder, placeOfKey), origins };
+  const folderOfKey = (key: string) => (['default', FILE].includes(origins.get(key) ?? FILE) ? project : folder);
+  return { config: validateConfig(input, folderOfKey, placeOfKey), origins };
 }
 
 function readSettingsFile(folder: string): object {

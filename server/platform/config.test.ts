@@ -94,6 +94,13 @@ describe('the value of a setting', () => {
     expect(config.allowedHostPaths).toEqual([join(folder, 'share')]);
   });
 
+  it('comes from the project folder if it is in terrarium.json, and from the working folder if it is a flag', () => {
+    inFile({ data: 'world', seed: 'one.yaml' });
+    const deep = join(folder, 'lambda', 'deep');
+    const { config } = readConfig({ flags: { seed: 'two.yaml' }, env: {}, folder: deep, project: folder });
+    expect([config.data, config.seed]).toEqual([join(folder, 'world'), join(deep, 'two.yaml')]);
+  });
+
   it('is a public address without the trailing slash', () => {
     expect(read({ flags: { publicBaseUrl: 'https://box.example/terrarium/' } }).config.publicBaseUrl).toBe(
       'https://box.example/terrarium',

@@ -18,11 +18,15 @@ export class UserError extends Error {
  * Validates settings and fills in the defaults.
  *
  * @param input unvalidated settings
- * @param folder base of relative paths
+ * @param folderOfKey returns the base of a relative path in a setting
  * @param placeOfKey names the origin of a setting for messages; takes its key, such as `limits.logLines`
  * @throws UserError with one line for each invalid setting
  */
-export function validateConfig(input: unknown, folder: string, placeOfKey: (key: string) => string): Config {
+export function validateConfig(
+  input: unknown,
+  folderOfKey: (key: string) => string,
+  placeOfKey: (key: string) => string,
+): Config {
   // Used once per process: compiling the schema takes longer than interpreting it.
   const result = configSchema.safeParse(input, { jitless: true });
   if (!result.success) {
@@ -44,13 +48,13 @@ export function validateConfig(input: unknown, folder: string, placeOfKey: (key:
     const nouns = new Intl.ListFormat('en').format(listeners.map(({ noun }) => noun));
     throw new UserError(`the ports of ${nouns} must differ, but are ${ports.join(', ')}. Set 0 to choose a free port.`);
   }
-  const absolute = (path: string) => resolve(folder, path);
+  const absolute = (key: string, path: string) => resolve(folderOfKey(key), path);
   return {
     ...config,
-    data: config.data === IN_MEMORY ? IN_MEMORY : absolute(config.data),
-    seed: config.seed === 'demo' || config.seed === 'empty' ? config.seed : absolute(config.seed),
-    readyFile: config.readyFile && absolute(config.readyFile),
-    allowedHostPaths: config.allowedHostPaths.map(absolute),
+    data: config.data === IN_MEMORY ? IN_MEMORY : absolute('data', config.data),
+    seed: config.seed === 'demo' || config.seed === 'empty' ? config.seed : absolute('seed', config.seed),
+    readyFile: config.readyFile && absolute('readyFile', config.readyFile),
+    allowedHostPaths: config.allowedHostPaths.map((path) => absolute('allowedHostPaths', path)),
   };
 }
 
@@ -62,7 +66,11 @@ export function validateConfig(input: unknown, folder: string, placeOfKey: (key:
  */
 export function completeOptions(options: StartOptions): Config {
   const input = { headless: true, basePort: 0, gatewayPort: 0, data: IN_MEMORY, ...options };
-  return validateConfig(input, process.cwd(), (key) => `option ${key}`);
+  return validateConfig(
+    input,
+    () => process.cwd(),
+    (key) => `option ${key}`,
+  );
 }
 
 function complaints(issue: z.core.$ZodIssue, input: unknown, placeOfKey: (key: string) => string): string[] {

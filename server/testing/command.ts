@@ -36,6 +36,13 @@ export interface RunningCommand {
   waitForOutput(part: string): Promise<string>;
 }
 
+interface CommandOptions {
+  env?: Record<string, string>;
+  input?: string;
+  /** The working folder; by default that of the runner. */
+  folder?: string;
+}
+
 /** A folder to run the command in, for one test file. Processes started in it end with it. */
 export class CliRunner {
   readonly folder = mkdtempSync(join(tmpdir(), 'terrarium command '));
@@ -45,12 +52,9 @@ export class CliRunner {
   static readonly command = `'${process.execPath}' '${cli}'`;
 
   /** Runs `terrarium ARGS`. */
-  start(
-    args: readonly string[],
-    { env = {}, input }: { env?: Record<string, string>; input?: string } = {},
-  ): RunningCommand {
+  start(args: readonly string[], { env = {}, input, folder = this.folder }: CommandOptions = {}): RunningCommand {
     const child = spawn(process.execPath, [cli, ...args], {
-      cwd: this.folder,
+      cwd: folder,
       env: { PATH: process.env.PATH, ...env },
     });
     this.#running.add(child);
@@ -77,7 +81,7 @@ export class CliRunner {
   }
 
   /** Runs `terrarium ARGS` to its end in a separate process. */
-  run(args: readonly string[], options?: { env?: Record<string, string>; input?: string }): Promise<CommandResult> {
+  run(args: readonly string[], options?: CommandOptions): Promise<CommandResult> {
     return this.start(args, options).ended;
   }
 
@@ -89,7 +93,7 @@ export class CliRunner {
    */
   async runInProcess(
     args: readonly string[],
-    { env = {}, input = '', answer }: { env?: Record<string, string>; input?: string; answer?: string } = {},
+    { env = {}, input = '', folder = this.folder, answer }: CommandOptions & { answer?: string } = {},
   ): Promise<CommandResult> {
     const [out, err] = [new PassThrough(), new PassThrough()];
     const unavailable = () =>
@@ -97,6 +101,7 @@ export class CliRunner {
     const terminal: Terminal = {
       ...writersTo(out, err, { isScreen: false, hasColour: false }),
       readInput: async () => input,
+      readKeys: () => () => {},
       ask: answer === undefined ? unavailable : async () => answer,
       signals: new EventEmitter(),
       exit: (code) => {
@@ -104,7 +109,7 @@ export class CliRunner {
       },
       nowMs: () => performance.now(),
       env: { PATH: process.env.PATH, ...env },
-      folder: this.folder,
+      folder,
       pid: process.pid,
       nodeVersion: process.versions.node,
       hasColour: false,

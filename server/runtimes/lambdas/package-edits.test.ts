@@ -51,6 +51,11 @@ describe('a folder that is a package is read again', () => {
     await expect.poll(() => call(id)).toBe(expected);
   });
 
+  it('but not when a platform in the folder writes its data', async () => {
+    await write('.terrarium/world.json', '{}');
+    expect(codeFilesBelow(folder).filter((file) => file.includes('.terrarium'))).toEqual([]);
+  });
+
   it('when another file has taken the place of one', async () => {
     const id = lambda();
     await call(id);

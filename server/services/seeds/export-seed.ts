@@ -12,6 +12,7 @@ import { descendants, type SeedNode } from './seed-node.ts';
 import { LITERAL, SeedScope } from './seed-scope.ts';
 import { NOT_EXPORTED } from './seed-secrets.ts';
 import { type TextFormat, textOf } from './seed-text.ts';
+import { containsVariables } from './seed-variables.ts';
 
 export interface ExportOptions extends Pick<FormOptions, 'typePrefix'> {
   /** Path of the organization to export with all below it, such as `/demo/shop`; `/` for everything. */
@@ -75,14 +76,15 @@ class Export {
     const organization = this.#nodeAt(this.#options.scope, root);
     this.#addChildren(organization);
     this.#makeForms(root, organization);
-    const document = {
-      format: 1,
+    const contents: JsonObject = {
       ...(organization !== root && { scope: this.#pathOf(this.#recordOf(organization)) }),
       ...(!this.#builtIn.areDefaultsComplete && { defaultProviders: false }),
       ...this.#forms.get(root),
       ...this.#collections(root),
       ...(rules.length > 0 && { outbound: rules }),
     };
+    // These texts are values, and not places for the reader's variables.
+    const document = { format: 1, ...(containsVariables(contents) && { replaceVariables: false }), ...contents };
     return textOf(document, this.#options.format);
   }
 

@@ -7,6 +7,7 @@ import { segmentsOf } from '../../model/patch/pointer.ts';
 import { MALFORMED_TEXT, pathOfMalformedText } from '../../model/well-formed.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, json, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
+import { type Environment, replaceVariables } from './seed-variables.ts';
 import type { SeedDocument } from './seed-yaml.ts';
 
 const ownMembers = {
@@ -25,6 +26,10 @@ export const fileSchema = z.strictObject({
     .optional()
     .describe('Path of an organization, such as /demo: `apply --prune` deletes only below it'),
   defaultProviders: z.boolean().optional().describe('Create the default providers (default: true)'),
+  replaceVariables: z
+    .boolean()
+    .optional()
+    .describe('Replace variables in the texts of a file by those of the environment and of `.env` (default: true)'),
   outbound: outboundRulesRequest.shape.rules
     .optional()
     .describe('Rules for outbound calls, in place of the present ones. A `file` can be relative to the world file'),
@@ -68,10 +73,11 @@ interface CodeReader {
  * At the top there may also stand members of the root organization itself, and `scope: /demo/shop`: the document is whole
  * about that organization, and pruning reaches no further. A `name` beside the other members wins over the key.
  *
+ * @param environment values of the variables in the texts of the file (`replaceVariables`)
  * @throws SeedError that names file, line and JSON Pointer and says what was expected
  */
-export async function readSeed(file: string): Promise<Seed> {
-  return understand(await readSeedDocument(file), codeReaderFor(file));
+export async function readSeed(file: string, environment: Environment = process.env): Promise<Seed> {
+  return understand(await replaceVariables(await readSeedDocument(file), environment), codeReaderFor(file));
 }
 
 /** Reads a file that ships with Terrarium; see `readPreparedSeedDocument`. */
@@ -103,8 +109,9 @@ export function readSentSeed(document: SeedDocument): Promise<Seed> {
 /** For `POST /inspect/apply`, with the code in it. `placeOf` finds a JSON Pointer of the response in the file, e.g. `demo.yaml:12`. */
 export async function readSeedFileForApply(
   file: string,
+  environment: Environment = process.env,
 ): Promise<{ document: JsonObject; placeOf(pointer: string): string }> {
-  const source = await readSeedDocument(file);
+  const source = await replaceVariables(await readSeedDocument(file), environment);
   const seed = await understand(source, codeReaderFor(file));
   // Aliases lead to one and the same object; a copy has one for each place.
   const document: JsonObject = JSON.parse(JSON.stringify(source.content));
@@ -140,6 +147,7 @@ async function understand(document: SeedDocument, readCode: CodeReader): Promise
   const {
     format: _,
     $schema: _schema,
+    replaceVariables: _replaced,
     scope,
     defaultProviders = true,
     outbound,

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of a world file
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { basic, bearer, send } from '../../testing/checked-client.ts';
@@ -64,6 +65,18 @@ describe('GET {base_url}/inspect/export', () => {
     ['?scop=/demo', 400],
   ])('%s is %i', async (query, status) => {
     expect(await exported(query)).toMatchObject(refusal(status));
+  });
+});
+
+describe('a document that is sent', () => {
+  it('reads no variables of the platform, and no folder relative to it', async () => {
+    const lambda = (properties: string) =>
+      `format: 1\norgs: { sent: { lambdas: { l: { properties: { provider: { id: default-lambda }, runtime: nodejs, handler: run, ${properties} } } } } }`;
+    expect((await apply(lambda("code_type: inline, code: x, env: { A: '${PATH}' }"))).status).toBe(200);
+    const { lambdas } = (await exported('?scope=/sent', { Accept: 'application/json' })).body.orgs.sent;
+    expect(lambdas.l.properties.env).toEqual({ A: '${PATH}' });
+    const { status, body } = await apply(lambda('code_type: package, package_url: ./lambda'));
+    expect([status, body.message]).toEqual([400, expect.stringContaining('must be an http, https or file URL')]);
   });
 });
 

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of a world file
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -193,6 +194,44 @@ orgs:
       });
     },
   );
+
+  const lambdaWith = (env: string, more = '') =>
+    `format: 1\n${more}orgs:\n  shop:\n    lambdas:\n      a:\n        properties:\n          env: ${env}\n`;
+
+  it('takes variables from the environment, from the .env beside it, or their defaults', async () => {
+    await file('FROM_FILE="of the file"\nFROM_BOTH=of the file\n', '.env');
+    const variables =
+      "{ A: '${FROM_FILE}/x', B: '${FROM_BOTH}', C: '${ABSENT:-a default}', D: '${EMPTY:-used}', E: '$${KEPT}' }";
+    const at = await file(lambdaWith(variables));
+    const { document } = await readSeedFileForApply(at, { FROM_BOTH: 'of the environment', EMPTY: '' });
+    const env = { A: 'of the file/x', B: 'of the environment', C: 'a default', D: 'used', E: '${KEPT}' };
+    expect(document).toMatchObject({ orgs: { shop: { lambdas: { a: { properties: { env } } } } } });
+  });
+
+  it('names the line of a variable that is not set', async () => {
+    const at = await file(lambdaWith("{ A: '${NOWHERE}' }"));
+    await expect(readSeed(at, {})).rejects.toThrow(
+      `${at}:7: /orgs/shop/lambdas/a/properties/env/A: the variable NOWHERE is not set.`,
+    );
+  });
+
+  it('can name a folder by a variable', async () => {
+    const at = await file('{format: 1, orgs: {s: {lambdas: {a: {properties: {package_url: "./${NAME}"}}}}}}');
+    const { document } = await readSeedFileForApply(at, { NAME: 'code' });
+    const address = pathToFileURL(path.join(path.dirname(at), 'code')).href;
+    expect(document).toMatchObject({ orgs: { s: { lambdas: { a: { properties: { package_url: address } } } } } });
+  });
+
+  it('keeps texts like variables in code, and everywhere if it says so', async () => {
+    const code = 'format: 1\norgs: { s: { lambdas: { a: { properties: { code: "`${name}`" } } } } }\n';
+    expect((await readSeedFileForApply(await file(code), {})).document).toMatchObject({
+      orgs: { s: { lambdas: { a: { properties: { code: '`${name}`' } } } } },
+    });
+    const at = await file(lambdaWith("{ A: '${NOWHERE}' }", 'replaceVariables: false\n'));
+    expect((await readSeedFileForApply(at, {})).document).toMatchObject({
+      orgs: { shop: { lambdas: { a: { properties: { env: { A: '${NOWHERE}' } } } } } },
+    });
+  });
 
   it('can be read as a document to send, with code in place of files and the way back to its lines', async () => {
     await file('exports.run = 1;\n', 'code.js');

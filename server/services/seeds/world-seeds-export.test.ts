@@ -1,8 +1,9 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of a world file
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import type { World } from '../../model/record.ts';
 import { changed, seedsForEachTest, seedsOf } from '../../testing/applied-seed.ts';
 import { exported, firstWorld, openSeeds } from '../../testing/world-seeds.ts';
@@ -40,6 +41,20 @@ describe('an export', () => {
     });
     expect(changed(await apply(seedText))).toEqual([]);
     expect(view.named('providers', 'default-docker')).toEqual([]);
+  });
+
+  it('says that texts like variables are values, and can be applied from a file without them', async () => {
+    await apply("orgs: { shop: { description: 'costs ${PRICE}' } }");
+    expect(named('orgs', 'shop').description).toBe('costs ${PRICE}');
+    const text = await exported(fixture.world.seeds, '/', 'yaml');
+    expect(parse(text)).toMatchObject({ replaceVariables: false, orgs: { shop: { description: 'costs ${PRICE}' } } });
+    expect(changed(await apply(text))).toEqual([]);
+    const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-export-'));
+    const file = path.join(folder, 'world.yaml');
+    await writeFile(file, text);
+    const { document: toSend } = await readSeedFileForApply(file, {});
+    expect(changed(await apply(stringify(toSend)))).toEqual([]);
+    await rm(folder, { recursive: true });
   });
 
   it('names resources by path if the name is ambiguous, by id if the path is, and adds ids that texts mention', async () => {

@@ -4,6 +4,8 @@ import path from 'node:path';
 
 /** Matches the files that Node loads as code. Other files may be data that the lambda itself writes while it runs. */
 const CODE = /\.([cm]?[jt]s|json|node|wasm)$/i;
+/** Folders of version control, and of a platform that runs in the folder of a lambda. */
+const SKIPPED_FOLDERS = ['.git', '.terrarium'];
 /** Files that are looked at, those nearest to the folder first and packages of `node_modules` last. */
 const MOST_FILES = 2_000;
 /** Between two looks there is at least that time, and so many times what the last one took: 1 % of the time at most. */
@@ -72,7 +74,7 @@ function entriesOf(folder: string): Entry[] {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry): Entry[] => {
       const file = path.join(folder, entry.name);
       const stats = entry.isSymbolicLink() ? statSync(file, { throwIfNoEntry: false }) : entry;
-      if (stats?.isDirectory()) return entry.name === '.git' ? [] : [{ file, isFolder: true }];
+      if (stats?.isDirectory()) return SKIPPED_FOLDERS.includes(entry.name) ? [] : [{ file, isFolder: true }];
       return stats?.isFile() && CODE.test(entry.name) ? [{ file, isFolder: false }] : [];
     });
   } catch {

@@ -1,0 +1,74 @@
+import { resolve } from 'node:path';
+import { IN_MEMORY } from '../platform/config-schema.ts';
+import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import { defineCommand, flag, json } from './command.ts';
+import { configOf, DATA_FOLDER, settingOptions } from './config-options.ts';
+import { type DevProject, findDevProject } from './dev-project.ts';
+import { DevSession, keyLines } from './dev-session.ts';
+import { setWorldAside } from './reset-command.ts';
+import { withPlatform } from './running-platform.ts';
+import { untilStopSignal } from './stop-signal.ts';
+import type { Terminal } from './terminal.ts';
+
+const NOTES = `
+A project is a folder with a world file (terrarium.yaml or world.yaml), or with the code of one lambda: package.json with main, or index.js or
+index.ts, and a .env with its variables. The lambda gets the endpoint /web/NAME. The world is kept in .terrarium in this folder.
+
+Keys, in a terminal:
+${keyLines().join('\n')}`;
+
+/** The world file is the seed. */
+const devSettings = Object.fromEntries(Object.entries(settingOptions).filter(([name]) => name !== 'seed'));
+
+/** `terrarium dev`: a platform for one project, which shows its requests and applies what is saved. */
+export const devCommand = defineCommand({
+  name: 'dev',
+  description: 'start the project of a folder, print its requests with their logs, and apply every save',
+  arguments: [['[folder]', 'folder or world file of the project (default: found from the current folder upward)']],
+  options: {
+    fresh: flag('--fresh', 'start over: move the world of earlier runs away first'),
+    ...devSettings,
+    json: json('print each event as one line of JSON; no keys'),
+  },
+  notes: NOTES,
+  async run({ options, terminal, startEmulator }, named) {
+    const startedMs = terminal.nowMs();
+    const project = findDevProject(resolve(terminal.folder, named ?? '.'), named !== undefined);
+    // A mistake in the files is reported before anything starts.
+    const seed = await project.read(terminal.env);
+    const found = devConfig(options, terminal, project);
+    if (options.fresh && found.config.data !== IN_MEMORY) await setWorldAside(found.config.data);
+    const stopSignal = untilStopSignal(terminal);
+    await withPlatform(found, terminal, startEmulator, async (emulator) => {
+      const session = await DevSession.start({
+        project,
+        seed,
+        emulator,
+        found,
+        terminal,
+        isJson: options.json,
+        startedMs,
+        stopSignal,
+      });
+      const signal = await stopSignal;
+      if (!options.json) terminal.print(`\n${signal}: stopping ...`);
+      await session.stop();
+    });
+  },
+});
+
+/** The configuration of the project's folder. Its world is in the folder, unless a setting says otherwise. */
+function devConfig(
+  options: Readonly<Record<string, unknown>>,
+  terminal: Pick<Terminal, 'env' | 'folder'>,
+  { folder }: DevProject,
+): ConfigWithOrigins {
+  const data =
+    typeof options.data === 'string' && options.data !== IN_MEMORY
+      ? resolve(terminal.folder, options.data)
+      : options.data;
+  const read = (presets: Record<string, string>) =>
+    configOf({ ...options, data }, { env: terminal.env, folder }, { seed: 'empty', ...presets });
+  const configured = read({});
+  return configured.origins.get('data') === 'default' ? read({ data: resolve(folder, DATA_FOLDER) }) : configured;
+}

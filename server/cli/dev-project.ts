@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import { reasonOf } from '../model/errors.ts';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
+import { UserError } from '../platform/config.ts';
+import { nearestFolderWith } from '../system/nearest-folder.ts';
+import { type ReadSeed, readSeedFile } from './apply-command.ts';
+
+const WORLD_FILES = ['terrarium.yaml', 'world.yaml'];
+const MAIN_FILES = ['js', 'ts', 'mjs', 'cjs', 'mts', 'cts'].map((extension) => `index.${extension}`);
+const LAMBDA_FILES = ['package.json', ...MAIN_FILES];
+/** Maximum number of folders in which projects are looked for, to advise. */
+const MAX_FOLDERS = 200;
+const manifestSchema = z.object({ name: z.string().optional(), main: z.string().optional() });
+
+/** A folder to develop in: with a world file, or else with the code of one lambda. */
+export interface DevProject {
+  folder: string;
+  name: string;
+  /** The world file or the main file of the lambda, relative to the folder. */
+  file: string;
+  /** Reads the world as a document to apply. Throws an error of one sentence. */
+  read(env: Readonly<Record<string, string | undefined>>): Promise<ReadSeed>;
+}
+
+/**
+ * Finds the project of a folder: in the folder itself if it was named, otherwise the nearest world file from it upward, or else the
+ * nearest lambda.
+ *
+ * @throws UserError if there is none, or more than one
+ */
+export function findDevProject(start: string, isNamed: boolean): DevProject {
+  if (!existsSync(start)) throw new UserError(`${start} does not exist`);
+  if (statSync(start).isFile()) return worldProject(dirname(start), basename(start));
+  const namedProject = isNamed ? projectIn(start) : undefined;
+  if (namedProject) return namedProject;
+  const worldFolder = nearestFolderWith(WORLD_FILES, start);
+  const lambdaFolder = worldFolder === undefined ? nearestFolderWith(LAMBDA_FILES, start) : undefined;
+  const project = projectIn(worldFolder ?? lambdaFolder ?? start);
+  if (project) return project;
+  const expectation = `world file (${WORLD_FILES.join(', ')}) and no lambda (package.json with main, ${MAIN_FILES[0]} or ${MAIN_FILES[1]})`;
+  const below = namesIn(start).filter((name) => hasAny(join(start, name), [...WORLD_FILES, ...MAIN_FILES]));
+  const advice = below.map((name) => `\`${SHELL_COMMAND} dev ${name}\``).join(' or ');
+  throw new UserError(
+    `${start} has no ${expectation}, and neither has a folder above it${advice && `. Folders in it have: ${advice}`}`,
+  );
+}
+
+function projectIn(folder: string): DevProject | undefined {
+  const worldFiles = WORLD_FILES.filter((file) => existsSync(join(folder, file)));
+  const [worldFile, another] = worldFiles;
+  if (another !== undefined)
+    throw new UserError(
+      `${folder} has several world files: ${worldFiles.join(', ')}. Name one, such as \`${SHELL_COMMAND} dev ${worldFile}\`.`,
+    );
+  return worldFile === undefined ? lambdaProject(folder) : worldProject(folder, worldFile);
+}
+
+function worldProject(folder: string, file: string): DevProject {
+  return { folder, name: basename(folder), file, read: (env) => readSeedFile(join(folder, file), env) };
+}
+
+function lambdaProject(folder: string): DevProject | undefined {
+  const manifest = readManifest(folder);
+  const file = manifest.main?.replace(/^[.][/\\]/, '') ?? MAIN_FILES.find((name) => existsSync(join(folder, name)));
+  if (file === undefined) return undefined;
+  if (!existsSync(join(folder, file)))
+    throw new UserError(
+      `${join(folder, file)} does not exist, but package.json names it as main. Build it, or correct main.`,
+    );
+  const written = (manifest.name ?? basename(folder)).replace(/^.*\//, '');
+  const name = written.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'lambda';
+  const read = async () => {
+    // Loaded only now: no other command needs it.
+    const { readEnvFile } = await import('../platform/seed-files.ts');
+    const document = lambdaWorld(name, folder, `${file};run`, await readEnvFile(folder));
+    return { type: 'application/json', content: JSON.stringify(document) };
+  };
+  return { folder, name, file, read };
+}
+
+/** A world with one lambda and its endpoint `/web/NAME`. */
+function lambdaWorld(name: string, folder: string, handler: string, env: object) {
+  const properties = {
+    ...{ provider: { id: 'default-lambda' }, runtime: 'nodejs', code_type: 'package', handler, env },
+    package_url: pathToFileURL(folder).href,
+  };
+  const endpoint = { resource: `/${name}`, implementation_type: 'lambda', implementation_id: name };
+  const web = {
+    properties: { provider: { id: 'default-gateway-manager', locations: ['default-gateway'] } },
+    apiendpoints: { [name]: { properties: endpoint } },
+  };
+  const dev = {
+    properties: { environment_type: 'development' },
+    lambdas: { [name]: { properties } },
+    apis: { web },
+  };
+  return { format: 1, orgs: { [name]: { workspaces: { local: { environments: { dev } } } } } };
+}
+
+function readManifest(folder: string): z.output<typeof manifestSchema> {
+  const file = join(folder, 'package.json');
+  if (!existsSync(file)) return {};
+  try {
+    return manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')));
+  } catch (cause) {
+    throw new UserError(`${file} cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+function hasAny(folder: string, names: readonly string[]): boolean {
+  return names.some((name) => existsSync(join(folder, name)));
+}
+
+function namesIn(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => !name.startsWith('.') && name !== 'node_modules');
+  return names.slice(0, MAX_FOLDERS);
+}

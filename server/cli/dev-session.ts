@@ -1,0 +1,390 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { jsonBody } from '../api/client/route-client.ts';
+import { requestText } from '../api/client/send-request.ts';
+import { historyRoutes, resetRoutes } from '../api/routes/history.ts';
+import { outboundRoutes } from '../api/routes/outbound.ts';
+import { recordedRoutes } from '../api/routes/recorded.ts';
+import type { AppliedSeed } from '../api/routes/seeds.ts';
+import { treeRoutes } from '../api/routes/tree.ts';
+import { reasonOf } from '../model/errors.ts';
+import { OWN_CRM } from '../model/outbound-rule.ts';
+import { WEB_FORM } from '../model/web-form.ts';
+import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import type { Emulator } from '../platform/emulator.ts';
+import { packageFile } from '../system/package-file.ts';
+import { hasChanges, planLines, type ReadSeed, sendSeed } from './apply-command.ts';
+import { chooseWindow } from './choose-window.ts';
+import { describeFailure } from './describe-failure.ts';
+import type { DevProject } from './dev-project.ts';
+import { localTime } from './live-events.ts';
+import { type PlatformClient, rootClient } from './platform-client.ts';
+import { logRequests, type RequestLog } from './request-log.ts';
+import { showWindow } from './show-window.ts';
+import { printLines, rowLines, styled, type Terminal } from './terminal.ts';
+import { WatchedFolder } from './watched-folder.ts';
+import { windowChoice, windowContext } from './window-context.ts';
+
+const MAX_NAMED_FILES = 5;
+const INVOCATION_TIMEOUT_MS = 1_200_000;
+/** The rule of the key that makes the CRM fail. */
+const FAILING_CRM = { host: OWN_CRM, action: 'answer', status: 503, times: 1 } as const;
+/** Files that the runtime of lambdas reads again by itself, except for JSON, which can be data that somebody writes all the time. */
+const CODE_FILE = /\.([cm]?[jt]s|node|wasm)$/i;
+const SCRIPT_FILE = /\.[cm]?[jt]s$/;
+/** `Unexpected token (3:11)`, after a prefix that names the file. */
+const PARSER_MESSAGE = /^(?:Error transforming .*?: )?(.*) \((\d+):(\d+)\)$/;
+
+type Action = 'sendForm' | 'repeat' | 'failCrm' | 'openWindow' | 'undo' | 'reset' | 'showKeys';
+
+const KEYS: readonly (readonly [key: string, action: Action, description: string])[] = [
+  ['f', 'sendForm', 'send sample form'],
+  ['r', 'repeat', 'repeat last call'],
+  ['x', 'failCrm', 'fail the CRM once'],
+  ['o', 'openWindow', 'open window'],
+  ['z', 'undo', 'undo'],
+  ['0', 'reset', 'back to seed'],
+  ['?', 'showKeys', 'all keys'],
+];
+
+export const keyLines = () => [...KEYS.map(([key, , description]) => `  ${key}  ${description}`), '  Ctrl+C  stop'];
+
+const endpointSchema = z.looseObject({
+  properties: z.looseObject({
+    public_url: z.string(),
+    implementation_id: z.string(),
+    methods: z.array(z.string()).optional(),
+  }),
+});
+
+interface Endpoint {
+  name: string;
+  methods: string[];
+  url: string;
+  lambda: string;
+}
+
+/** The parser of the runtime of lambdas, a bundle of its own. */
+interface Parser {
+  transform(source: string, options: object): unknown;
+}
+
+interface DevOptions {
+  project: DevProject;
+  /** The project's world when the command started. */
+  seed: ReadSeed;
+  emulator: Emulator;
+  found: ConfigWithOrigins;
+  terminal: Terminal;
+  isJson: boolean;
+  startedMs: number;
+  stopSignal: Promise<string>;
+}
+
+/** A platform at work on a project: applies what is saved, prints requests and acts on keys. */
+export class DevSession {
+  readonly #options: DevOptions;
+  readonly #client: PlatformClient;
+  #endpoints: Endpoint[] = [];
+  #requestLog: RequestLog | undefined;
+  /** The document that was applied last. */
+  #content = '';
+  /** The message about files that cannot be applied. */
+  #lastMistake: string | undefined;
+  /** Newest commit that the key does not undo. */
+  #firstSeq = 0;
+  /** Commits that were undone, and those that undid them. */
+  readonly #undoneSeqs = new Set<number>();
+  #work: Promise<void> = Promise.resolve();
+  readonly #stops: (() => unknown)[] = [];
+
+  private constructor(options: DevOptions) {
+    this.#options = options;
+    this.#client = rootClient(options.emulator, options.found.config);
+  }
+
+  static async start(options: DevOptions): Promise<DevSession> {
+    const session = new DevSession(options);
+    await session.#begin();
+    return session;
+  }
+
+  async stop(): Promise<void> {
+    for (const stop of this.#stops) await stop();
+    await this.#work;
+  }
+
+  async #begin(): Promise<void> {
+    const { project, seed, terminal, isJson } = this.#options;
+    const earlierSeq = await this.#newestSeq();
+    let isNewWorld = true;
+    await this.#reportFailure(async () => {
+      const plan = await sendSeed(this.#client, seed, { dryRun: true, prune: false });
+      isNewWorld = plan.changes.every(({ action, path }) => action === 'create' || path === '/');
+      if (isNewWorld || !hasChanges(plan) || (await this.#isConfirmed(plan))) {
+        await this.#apply(seed);
+        return;
+      }
+      this.#content = seed.content;
+      this.#endpoints = await this.#readEndpoints(plan);
+    });
+    // In a world of an earlier run, what the files have changed since can be undone.
+    this.#firstSeq = isNewWorld ? await this.#newestSeq() : earlierSeq;
+    this.#requestLog = await logRequests(this.#client, terminal, { isJson });
+    const watched = new WatchedFolder(project.folder, (files) => this.#enqueue(() => this.#saved(files)));
+    this.#stops.push(() => watched.stop());
+    this.#printSummary();
+    if (watched.isCut) {
+      const text =
+        'only a part of the folders is watched, because there are very many. Save the world file to apply other changes.';
+      this.#report('warning', { message: text }, text);
+    }
+    if (terminal.isInteractive && !isJson) this.#stops.push(terminal.readKeys((key) => this.#pressed(key)));
+  }
+
+  /** Shows what the files would change in a world of an earlier run, and waits for a key. Without a person, the answer is yes. */
+  async #isConfirmed(plan: AppliedSeed): Promise<boolean> {
+    const { terminal, isJson, stopSignal } = this.#options;
+    if (!terminal.isInteractive || isJson) return true;
+    printLines(planLines(plan, terminal), terminal);
+    terminal.print(
+      `The world of the last run differs from the files. ${styled(terminal, 'bold', 'y')} apply   any other key: keep it until the next save`,
+    );
+    let endKeys: () => void = () => {};
+    const key = new Promise<string>((resolve) => {
+      endKeys = terminal.readKeys(resolve);
+    });
+    const answer = await Promise.race([key, stopSignal]);
+    endKeys();
+    return answer.toLowerCase() === 'y';
+  }
+
+  #printSummary(): void {
+    const { project, emulator, terminal, isJson, startedMs } = this.#options;
+    const { baseUrl, gatewayUrl, dataDir } = emulator;
+    const windowUrl = emulator.windowUrl();
+    const { folder, file, name } = project;
+    const readyMs = Math.round(terminal.nowMs() - startedMs);
+    if (isJson) {
+      const ready = { folder, file, baseUrl, gatewayUrl, windowUrl, dataDir, endpoints: this.#endpoints, readyMs };
+      terminal.print(JSON.stringify({ kind: 'ready', ...ready }));
+      return;
+    }
+    const rows = [
+      [name, join(folder, file), `ready in ${(readyMs / 1000).toFixed(1)} s`],
+      ...this.#endpoints.map((endpoint) => [
+        endpoint.name,
+        `${endpoint.methods[0] ?? 'POST'} ${endpoint.url}`,
+        `> ${endpoint.lambda}`,
+      ]),
+      ['window', windowUrl, ''],
+    ];
+    printLines(
+      rowLines(rows).map((line) => `  ${line}`),
+      terminal,
+    );
+    const keys = KEYS.map(([key, , description]) => `${styled(terminal, 'bold', key)} ${description}`).join('   ');
+    if (terminal.isInteractive) terminal.print(`  ${keys}`);
+    terminal.print('');
+  }
+
+  /** Applies a document, unless it was the last one. */
+  async #apply(seed: ReadSeed): Promise<AppliedSeed | undefined> {
+    if (seed.content === this.#content) return undefined;
+    const applied = await sendSeed(this.#client, seed, { dryRun: false, prune: false });
+    this.#content = seed.content;
+    this.#endpoints = await this.#readEndpoints(applied);
+    return applied;
+  }
+
+  async #saved(changedFiles: readonly string[]): Promise<void> {
+    const { project, terminal } = this.#options;
+    // Programs write a new file under another name first.
+    const files = changedFiles.filter((file) => CODE_FILE.test(file) || existsSync(join(project.folder, file)));
+    if (files.length === 0) return;
+    const startedMs = terminal.nowMs();
+    for (const file of files) {
+      const mistake = syntaxError(project.folder, file);
+      if (mistake !== undefined)
+        return this.#report('error', { files, message: mistake }, styled(terminal, 'red', mistake));
+    }
+    let applied: AppliedSeed | undefined;
+    const projectFiles = files.filter((file) => [project.file, '.env'].includes(file) || CODE_FILE.test(file));
+    try {
+      applied = await this.#apply(await project.read(terminal.env));
+      this.#lastMistake = undefined;
+    } catch (failure) {
+      const isRepeated = messageOf(failure) === this.#lastMistake;
+      this.#lastMistake = messageOf(failure);
+      // Another file, such as this command's output, must not repeat the message.
+      if (isRepeated && projectFiles.length === 0) return;
+      throw failure;
+    }
+    const namedFiles = applied ? files : files.filter((file) => CODE_FILE.test(file));
+    if (namedFiles.length === 0) return;
+    const ms = Math.round(terminal.nowMs() - startedMs);
+    const outcome =
+      applied?.commit === undefined ? 'the next call uses it' : `applied in ${ms} ms as commit ${applied.commit}`;
+    const fields = { files: namedFiles, commit: applied?.commit, durationMs: ms };
+    this.#report('saved', fields, `saved ${listOf(namedFiles)}  ${outcome}`);
+  }
+
+  #pressed(key: string): void {
+    const action = KEYS.find(([name]) => name === key.toLowerCase())?.[1];
+    // A call can take long; it must not delay what comes after it.
+    if (action === 'sendForm' || action === 'repeat') void this.#reportFailure(() => this.#act(action));
+    else if (action) this.#enqueue(() => this.#act(action));
+  }
+
+  async #act(action: Action): Promise<void> {
+    const { terminal } = this.#options;
+    switch (action) {
+      case 'sendForm':
+        return this.#sendForm();
+      case 'repeat':
+        return this.#repeat();
+      case 'failCrm': {
+        const { rules, revision } = await this.#client.ask(outboundRoutes.readOutboundRules);
+        const otherRules = rules.filter((rule) =>
+          Object.entries(FAILING_CRM).some(([name, value]) => Object(rule)[name] !== value),
+        );
+        const body = jsonBody({ rules: [FAILING_CRM, ...otherRules], revision });
+        await this.#client.ask(outboundRoutes.replaceOutboundRules, body);
+        return this.#report('rule', FAILING_CRM, `the next CRM call gets ${FAILING_CRM.status} (once)`);
+      }
+      case 'openWindow':
+        return this.#openWindow();
+      case 'undo':
+        return this.#undo();
+      case 'reset':
+        return this.#reset();
+      case 'showKeys':
+        printLines(keyLines(), terminal);
+    }
+  }
+
+  async #sendForm(): Promise<void> {
+    const endpoint = this.#endpoints.find(({ methods }) => methods.length === 0 || methods.includes('POST'));
+    if (!endpoint) return this.#report('note', {}, 'no endpoint of this project accepts POST');
+    const headers = { 'Content-Type': 'application/json' };
+    const limits = { headMs: INVOCATION_TIMEOUT_MS, totalMs: INVOCATION_TIMEOUT_MS };
+    await requestText(endpoint.url, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(WEB_FORM),
+      limits,
+      linkLocal: 'all',
+    });
+  }
+
+  async #repeat(): Promise<void> {
+    const executionId = this.#requestLog?.lastExecutionId;
+    if (executionId === undefined)
+      return this.#report('note', {}, 'nothing was called yet. Press f to send the sample form.');
+    const call = { path: { execution_id: executionId }, timeoutMs: INVOCATION_TIMEOUT_MS };
+    await this.#client.ask(recordedRoutes.replayInvocation, call);
+  }
+
+  async #openWindow(): Promise<void> {
+    const { terminal, emulator, found } = this.#options;
+    const context = {
+      ...windowContext(terminal, windowChoice(found)),
+      electron: { missing: 'an Electron window starts its own platform' },
+    };
+    const page = await showWindow(chooseWindow(context), context, () => emulator.windowUrl(), terminal);
+    if (page) this.#stops.push(() => page.close());
+  }
+
+  /** Undoes the newest change since the start that was not undone. */
+  async #undo(): Promise<void> {
+    const { commits } = await this.#client.ask(historyRoutes.listCommits, { query: { limit: '100' } });
+    const commit = commits.find(({ seq }) => seq > this.#firstSeq && !this.#undoneSeqs.has(seq));
+    if (!commit) return this.#report('note', {}, 'nothing has changed since the start');
+    const reverted = await this.#client.ask(historyRoutes.revertCommit, { path: { commit_seq: String(commit.seq) } });
+    for (const seq of [commit.seq, reverted.commit?.seq]) if (seq !== undefined) this.#undoneSeqs.add(seq);
+    const paths = reverted.commit?.resources.map(({ path }) => path).join(', ') ?? '';
+    this.#report('undone', { commit: commit.seq }, `undone: commit ${commit.seq}  ${paths}`);
+  }
+
+  async #reset(): Promise<void> {
+    const { project, terminal } = this.#options;
+    const seed = await project.read(terminal.env);
+    await this.#client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [] }));
+    await this.#client.ask(resetRoutes.resetWorld, { json: { seed: 'empty' } });
+    this.#content = '';
+    await this.#apply(seed);
+    this.#firstSeq = await this.#newestSeq();
+    this.#report('reset', {}, `back to the seed in ${project.file}, without outbound rules. Leads and records stay.`);
+  }
+
+  async #newestSeq(): Promise<number> {
+    const { commits } = await this.#client.ask(historyRoutes.listCommits, { query: { limit: '1' } });
+    return commits[0]?.seq ?? 0;
+  }
+
+  /** The endpoints of the applied document. */
+  async #readEndpoints({ changes }: AppliedSeed): Promise<Endpoint[]> {
+    const query = { word: 'apiendpoints,lambdas', limit: '1000' };
+    const { rows } = await this.#client.ask(treeRoutes.searchTree, { query });
+    const ids = new Set(changes.map(({ id }) => id));
+    const endpoints = rows.filter((row) => row.word === 'apiendpoints' && ids.has(row.id)).slice(0, 20);
+    return Promise.all(
+      endpoints.map(async ({ id, fqon, name }) => {
+        const path = `/meta/${encodeURIComponent(fqon)}/apiendpoints/${id}`;
+        const { properties } = await this.#client.json('GET', path, endpointSchema);
+        const lambda =
+          rows.find((row) => row.id === properties.implementation_id)?.name ?? properties.implementation_id;
+        return { name, methods: properties.methods ?? [], url: properties.public_url, lambda };
+      }),
+    );
+  }
+
+  /** Runs what changes the world one after the other. */
+  #enqueue(work: () => Promise<void>): void {
+    this.#work = this.#work.then(() => this.#reportFailure(work));
+  }
+
+  /** Reports a failure in one sentence and goes on. */
+  async #reportFailure(work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (failure) {
+      const message = messageOf(failure);
+      this.#report('error', { message }, styled(this.#options.terminal, 'red', message));
+    }
+  }
+
+  #report(kind: string, fields: object, text: string): void {
+    const { terminal, isJson } = this.#options;
+    const at = new Date().toISOString();
+    if (isJson) terminal.print(JSON.stringify({ kind, at, ...fields }));
+    else printLines(`${styled(terminal, 'dim', localTime(at).slice(-8))} ${text}`.split('\n'), terminal);
+  }
+}
+
+function messageOf(failure: unknown): string {
+  return describeFailure(failure).text || reasonOf(failure);
+}
+
+function listOf(files: readonly string[]): string {
+  const more = files.length - MAX_NAMED_FILES;
+  return `${files.slice(0, MAX_NAMED_FILES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** The first syntax error in a script, with its line; undefined if there is none, or the file is none. */
+export function syntaxError(folder: string, file: string): string | undefined {
+  if (!SCRIPT_FILE.test(file)) return undefined;
+  const parser = createRequire(import.meta.url)(packageFile('dist/server/lambda-typescript.cjs')) as Parser;
+  try {
+    const source = readFileSync(join(folder, file), 'utf8');
+    // JSX is no mistake in a script that is not the lambda's.
+    const transforms = [/ts$/.test(file) ? 'typescript' : 'jsx', 'imports'];
+    parser.transform(source, { transforms, jsxRuntime: 'preserve', disableESTransforms: true, filePath: file });
+    return undefined;
+  } catch (failure) {
+    const [, reason, line, column] = PARSER_MESSAGE.exec(reasonOf(failure)) ?? [];
+    return reason === undefined ? undefined : `${file}:${line}:${column}: ${reason}`;
+  }
+}

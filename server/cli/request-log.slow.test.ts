@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { WEB_FORM } from '../model/web-form.ts';
+import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
+
+let cli: CliRunner;
+let platform: RunningCommand;
+beforeAll(async () => {
+  await buildCommand();
+  cli = new CliRunner();
+  platform = cli.start(['start', '--log-requests', '--base-port', '0', '--gateway-port', '0']);
+  await platform.waitForOutput('Ctrl+C');
+}, BUILD_TIMEOUT_MS);
+afterAll(() => cli?.close());
+
+const post = (path: string, body: object) => {
+  const { gatewayUrl } = JSON.parse(readFileSync(join(cli.folder, '.terrarium', 'instance.json'), 'utf8'));
+  return fetch(`${gatewayUrl}${path}`, { method: 'POST', body: JSON.stringify(body) });
+};
+
+it('start --log-requests prints each request, and below it the log and the outbound calls of its lambda', async () => {
+  await post('/website/lead', WEB_FORM);
+  const out = await platform.waitForOutput('caught by the mock CRM\n');
+  expect(out).toMatch(
+    /^\d\d:\d\d:\d\d contact-form {2}POST \/website\/lead +200 +\d+ ms {2}SUCCESS\n +log {2}CRM answered 200\n +out {2}POST https:\/\/crm\.example\.com\/.*: 200 in \S+ ms, caught by the mock CRM\n/m,
+  );
+});
+
+it('start --log-requests prints requests without a lambda, and invocations without a request', async () => {
+  await post('/website/nowhere', {});
+  expect(await platform.waitForOutput('/website/nowhere')).toMatch(/^\S+ - +POST \/website\/nowhere +404 +\d+ ms$/m);
+  await cli.json('invoke', 'contact-form', '--event', JSON.stringify(WEB_FORM));
+  expect(await platform.waitForOutput('contact-form  (manual)')).toMatch(/^\S+ contact-form {2}\(manual\)/m);
+});
+
+it('start --log-requests prints the error and the event of a failed invocation', async () => {
+  const properties = {
+    ...{ provider: { id: '/default-lambda' }, runtime: 'nodejs', code_type: 'code', handler: 'run' },
+    code: "exports.run = () => { console.error('about to fail'); throw new Error('email is required'); };",
+  };
+  const seed = { format: 1, orgs: { demo: { lambdas: { failing: { properties } } } } };
+  const applied = await cli.runInProcess(['apply', '-f', '-'], { input: JSON.stringify(seed) });
+  expect(applied.err).toBe('');
+  await cli.runInProcess(['invoke', 'failing', '--event', '{"payload":{}}']);
+  const out = await platform.waitForOutput('event  {"payload":{}}\n');
+  expect(out).toMatch(
+    /^\S+ failing +\(manual\) +error +\d+ ms {2}email is required\n( +err {2}.*\n)* +err {2}about to fail\n/m,
+  );
+});

@@ -1,0 +1,194 @@
+import type { InvocationView, OutboundCall } from '../api/routes/logs.ts';
+import {
+  type InvocationSummary,
+  type RecordedRequest,
+  type RecordedView,
+  recordedRoutes,
+} from '../api/routes/recorded.ts';
+import { ExitWith } from './exit-with.ts';
+import { followChanges, localTime } from './live-events.ts';
+import { type PlatformClient, Refusal } from './platform-client.ts';
+import { printLines, type Style, styled, type Terminal } from './terminal.ts';
+
+/** Maximum number of entries that are printed at once; older ones are skipped. */
+const MAX_ENTRIES = 200;
+const TARGET_WIDTH = 34;
+const EXCERPT_CHARACTERS = 100;
+const EVENT_CHARACTERS = 300;
+/** A line of a stack trace that leads through the runtime of lambdas or through Node.js. */
+const PLATFORM_FRAME = /^\s+at .*(?:\(node:|[/\\]lambda-child\.cjs:|at node:)/;
+
+/** A request to the gateway with the invocation behind it, or an invocation that no request to the gateway waits for. */
+interface Entry {
+  request?: RecordedRequest;
+  invocation?: RecordedView;
+}
+
+/** Prints each request to the gateway, and below it the log and the outbound calls of its lambda, and each other invocation. */
+export class RequestLog {
+  /** Id of the newest invocation that was printed. */
+  lastExecutionId: string | undefined;
+  readonly #client: PlatformClient;
+  readonly #terminal: Pick<Terminal, 'print' | 'hasColour'>;
+  readonly #isJson: boolean;
+  readonly #newest = { requests: 0, invocations: 0 };
+  /** Invocations that go on after the response to their request. */
+  readonly #unfinishedIds = new Set<string>();
+  #nameWidth = 6;
+
+  private constructor(client: PlatformClient, terminal: Pick<Terminal, 'print' | 'hasColour'>, isJson: boolean) {
+    this.#client = client;
+    this.#terminal = terminal;
+    this.#isJson = isJson;
+  }
+
+  /** A log of what happens from now on. */
+  static async open(
+    client: PlatformClient,
+    terminal: Pick<Terminal, 'print' | 'hasColour'>,
+    { isJson = false }: { isJson?: boolean } = {},
+  ): Promise<RequestLog> {
+    const log = new RequestLog(client, terminal, isJson);
+    await Promise.all([log.#readRequests(1), log.#readInvocations(1)]);
+    return log;
+  }
+
+  /** Prints until the platform stops. @throws ExitWith then */
+  follow(): Promise<never> {
+    return followChanges(this.#client, ['traffic', 'invocations'], () => this.#printNew());
+  }
+
+  async #printNew(): Promise<void> {
+    for (const request of await this.#readRequests(MAX_ENTRIES)) {
+      const { executionId } = request;
+      const invocation = executionId === undefined ? undefined : await this.#find(executionId);
+      if (executionId !== undefined && !invocation) this.#unfinishedIds.add(executionId);
+      // The result of an asynchronous invocation is an entry of its own.
+      this.#print({ request, ...(invocation?.trigger === 'gateway' && { invocation }) });
+    }
+    for (const { executionId, trigger } of await this.#readInvocations(MAX_ENTRIES)) {
+      if (trigger === 'gateway' && !this.#unfinishedIds.delete(executionId)) continue;
+      const invocation = await this.#find(executionId);
+      if (invocation) this.#print({ invocation });
+    }
+  }
+
+  async #readRequests(limit: number): Promise<RecordedRequest[]> {
+    const query = { plane: 'gateway', limit: String(limit), after: String(this.#newest.requests) };
+    const { requests, newest } = await this.#client.ask(recordedRoutes.listTraffic, { query });
+    this.#newest.requests = newest;
+    return requests.reverse();
+  }
+
+  async #readInvocations(limit: number): Promise<InvocationSummary[]> {
+    const query = { limit: String(limit), after: String(this.#newest.invocations) };
+    const { invocations, newest } = await this.#client.ask(recordedRoutes.listInvocations, { query });
+    this.#newest.invocations = newest;
+    return invocations.reverse();
+  }
+
+  async #find(executionId: string): Promise<RecordedView | undefined> {
+    try {
+      return await this.#client.ask(recordedRoutes.readInvocation, { path: { execution_id: executionId } });
+    } catch (failure) {
+      if (failure instanceof Refusal && failure.status === 404) return undefined;
+      throw failure;
+    }
+  }
+
+  #print(entry: Entry): void {
+    this.lastExecutionId = entry.invocation?.executionId ?? this.lastExecutionId;
+    if (this.#isJson) {
+      this.#terminal.print(JSON.stringify(jsonOf(entry)));
+      return;
+    }
+    this.#nameWidth = Math.max(this.#nameWidth, entry.invocation?.lambdaName.length ?? 0);
+    printLines(entryLines(entry, this.#nameWidth, this.#terminal), this.#terminal);
+  }
+}
+
+/** Prints what happens from now on, until the platform of this process stops. */
+export async function logRequests(
+  client: PlatformClient,
+  terminal: Pick<Terminal, 'print' | 'hasColour'>,
+  options?: { isJson?: boolean },
+): Promise<RequestLog> {
+  const log = await RequestLog.open(client, terminal, options);
+  log.follow().catch((failure: unknown) => {
+    if (!(failure instanceof ExitWith)) throw failure;
+  });
+  return log;
+}
+
+function jsonOf({ request, invocation }: Entry): object {
+  const { method, target, status } = request ?? {};
+  const { lambdaName: lambda, executionId, trigger, outcome, logs = [], outbound = [] } = invocation ?? {};
+  const calls = outbound.map(({ request: _request, response: _response, ...call }) => call);
+  const { at = invocation?.acceptedAt, durationMs = invocation?.durationMs } = request ?? {};
+  return {
+    kind: 'request',
+    at,
+    lambda,
+    trigger,
+    method,
+    target,
+    status,
+    durationMs,
+    executionId,
+    outcome,
+    logs,
+    outbound: calls,
+  };
+}
+
+function* entryLines({ request, invocation }: Entry, nameWidth: number, terminal: Pick<Terminal, 'hasColour'>) {
+  const { outcome, logs = [], outbound = [] } = invocation ?? {};
+  const isFailed = outcome?.ok === false || (request !== undefined && (request.status ?? 500) >= 500);
+  const style = (name: Style, text: string) => styled(terminal, name, text);
+  const { at = invocation?.acceptedAt ?? '', durationMs = invocation?.durationMs ?? 0 } = request ?? {};
+  const name = (invocation?.lambdaName ?? '-').padEnd(nameWidth);
+  const action = request ? `${request.method} ${request.target}` : `(${invocation?.trigger})`;
+  const status = String(request ? (request.status ?? 'no response') : outcome?.ok ? 'ok' : outcome?.failure);
+  const text = outcome?.ok ? resultText(outcome) : (outcome?.message ?? '');
+  yield [
+    `${style('dim', localTime(at).slice(-8))} ${style('bold', name)}`,
+    action.padEnd(TARGET_WIDTH),
+    `${isFailed ? style('red', status) : status} ${String(Math.round(durationMs)).padStart(5)} ms`,
+    outcome?.ok === false ? style('red', excerptOf(text, EXCERPT_CHARACTERS)) : excerptOf(text, EXCERPT_CHARACTERS),
+  ]
+    .join('  ')
+    .trimEnd();
+  const indent = ' '.repeat('00:00:00 '.length + nameWidth);
+  for (const line of logs) {
+    if (PLATFORM_FRAME.test(line.text) || line.text === `[terrarium] ${outcome?.failure}: ${outcome?.message}`)
+      continue;
+    yield `${indent}  ${line.stream === 'stderr' ? style('red', 'err') : 'log'}  ${line.text}`;
+  }
+  for (const call of outbound) yield `${indent}  out  ${outboundText(call)}`;
+  const event = invocation?.event.body.text;
+  if (outcome?.ok === false && event) yield `${indent}  event  ${excerptOf(event, EVENT_CHARACTERS)}`;
+}
+
+function resultText({ result }: InvocationView['outcome']): string {
+  return result === undefined ? '' : typeof result === 'string' ? result : JSON.stringify(result);
+}
+
+function excerptOf(text: string, characters: number): string {
+  return text.length > characters ? `${text.slice(0, characters)}...` : text;
+}
+
+export function outboundText({
+  method,
+  url,
+  error,
+  status,
+  durationMs,
+  afterRedirect,
+  caughtBy,
+  rules,
+}: OutboundCall): string {
+  const end = `${method} ${url}: ${error ?? status} in ${durationMs} ms`;
+  if (afterRedirect) return `${end}, the page after the mock CRM's redirect`;
+  if (caughtBy) return `${end}, caught by the mock CRM`;
+  return rules?.length ? `${end}, by the rule: ${rules.map(({ text }) => text).join(', ')}` : end;
+}
