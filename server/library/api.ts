@@ -105,6 +105,10 @@ export interface OutboundCall {
   caughtBy?: 'crm' | 'mail' | undefined;
   /** Present for a connection without HTTP, for example to a database. */
   connection?: OutboundConnection | undefined;
+  /** An outbound rule with `block`, or the setting `outbound.default`, refused it. */
+  blocked?: true | undefined;
+  /** It was sent to a host outside this machine. */
+  leftMachine?: true | undefined;
   /** The call followed the mock CRM's redirect to `retURL`; the mock answered it with a page of its own. */
   afterRedirect?: true | undefined;
   /** A form that reached no CRM, or was not caught, and what to do. */

@@ -103,6 +103,10 @@ export interface OutboundCall {
   /** The mock that responded instead of the addressed host. */
   caughtBy?: MockName;
   connection?: OutboundConnection;
+  /** An outbound rule with `block`, or the policy, refused it. */
+  blocked?: true;
+  /** It was sent to a host outside this machine. */
+  leftMachine?: true;
   /** The call followed a redirect of the mock CRM, which answered it with a page of its own (D-200). */
   afterRedirect?: true;
   /** A warning for the author of the lambda: the problem, and the action to take. */

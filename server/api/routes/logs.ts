@@ -31,6 +31,11 @@ export const outboundCall = z.object({
     })
     .optional()
     .describe('Present for a connection without HTTP, for example to a database'),
+  blocked: z
+    .literal(true)
+    .optional()
+    .describe('An outbound rule with `block`, or the setting `outbound.default`, refused it'),
+  leftMachine: z.literal(true).optional().describe('It was sent to a host outside this machine'),
   afterRedirect: z
     .literal(true)
     .optional()

@@ -32,7 +32,7 @@ export const lambdasPlugin = plugin({
     const service = new LambdaService({
       view: platform.store.view,
       recentCalls,
-      addresses: addresses.serviceAddresses,
+      addresses: addresses.all,
       nowMs: platform.fineMs,
       steadyMs: platform.steadyMs,
       childFile: unpackedFile('dist/server/lambda-child.cjs'),
@@ -53,6 +53,7 @@ export const lambdasPlugin = plugin({
       outbound: {
         crm: config.outbound.crm,
         crmHosts: config.outbound.crmHosts,
+        default: config.outbound.default,
         crmAddress: crm.address,
         rules: () => platform.slot(outboundRules).list(),
       },

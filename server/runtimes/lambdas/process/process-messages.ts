@@ -58,6 +58,10 @@ export const outboundHead = z.object({
       receivedBytes: z.int().nonnegative(),
     })
     .exactOptional(),
+  /** A `block` rule, or the policy, refused it. */
+  blocked: z.literal(true).exactOptional(),
+  /** It was sent to a host outside this machine. */
+  leftMachine: z.boolean().exactOptional(),
   afterRedirect: z.literal(true).exactOptional(),
   rules: z
     .array(z.object({ id: text, text }))

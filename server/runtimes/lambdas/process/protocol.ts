@@ -62,9 +62,12 @@ export interface OwnCrm {
   formPaths: readonly string[];
 }
 
-export interface MockAddress {
+export interface Address {
   host: string;
   port: number;
+}
+
+export interface MockAddress extends Address {
   caPem?: string;
 }
 
@@ -83,6 +86,10 @@ export interface OutboundRoutes {
   namedForms: readonly NamedForm[];
   /** The hosts of the platform: never those of a CRM. */
   ownHosts: readonly string[];
+  /** The platform itself, with its mocks: no rule and no policy applies. */
+  ownAddresses: readonly Address[];
+  /** Calls to hosts outside this machine fail unless a rule decides otherwise (D-217). */
+  blocksOutside: boolean;
   mock?: MockAddress;
   portRoutes: readonly PortRoute[];
   catchesCrm: boolean;
