@@ -53,11 +53,22 @@ export function ruleDatagrams(
       return apply(disconnect, socket, args);
     },
   });
-  prototype.send = new Proxy(prototype.send, {
-    apply: (send, socket: Socket, args: unknown[]) => {
+  const ownSend = prototype.send;
+  const sendNow = (socket: Socket, args: unknown[]): void => {
+    // A socket that is not bound yet calls its method again later.
+    const isReplaced = Object.hasOwn(socket, 'send');
+    if (!isReplaced) socket.send = ownSend;
+    try {
+      apply(ownSend, socket, args);
+    } finally {
+      if (!isReplaced) Reflect.deleteProperty(socket, 'send');
+    }
+  };
+  prototype.send = new Proxy(ownSend, {
+    apply: (_send, socket: Socket, args: unknown[]) => {
       const destination = connectedTo.get(socket) ?? destinationIn(args);
       const decided = decide(destination);
-      if (!decided) return apply(send, socket, args);
+      if (!decided) return sendNow(socket, args);
       const { target, verdict } = decided;
       const isPassed = verdict === undefined || verdict.action === 'pass';
       const error = isPassed ? undefined : ruleError({ ...verdict, action: verdict.error ? 'fail' : 'block' }, target);
@@ -71,8 +82,8 @@ export function ruleDatagrams(
         datagrams.record.start();
         datagrams.counts.sent += sizeOf(args);
       }
-      if (!verdict?.delayMs) return apply(send, socket, args);
-      setTimeout(() => apply(send, socket, args), verdict.delayMs);
+      if (!verdict?.delayMs) return sendNow(socket, args);
+      setTimeout(() => sendNow(socket, args), verdict.delayMs);
     },
   });
 
