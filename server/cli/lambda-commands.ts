@@ -4,6 +4,7 @@ import { type InvocationView, invokeRoutes, logRoutes } from '../api/routes/logs
 import type { AnswerOf } from '../api/routes/route.ts';
 import { workbenchRoutes } from '../api/routes/workbench.ts';
 import { reasonOf } from '../model/errors.ts';
+import { MOCK_TITLES } from '../model/invocation.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, flag, json, text, unless } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
@@ -68,8 +69,9 @@ function* report({ durationMs, cold, outcome, logs, outbound }: InvocationView, 
   }
   for (const { text } of logs) yield `log       ${text}`;
   for (const call of outbound) {
-    const end = call.error ?? call.status;
-    yield `outbound  ${call.method} ${call.url}: ${end} in ${call.durationMs} ms${call.afterRedirect ? ", the page after the mock CRM's redirect" : call.caughtBy ? ', caught by the mock CRM' : ''}`;
+    const { sentBytes = 0, receivedBytes = 0 } = call.connection ?? {};
+    const end = call.error ?? call.status ?? `${sentBytes} bytes sent, ${receivedBytes} received`;
+    yield `outbound  ${call.method} ${call.url}: ${end} in ${call.durationMs} ms${call.afterRedirect ? ", the page after the mock CRM's redirect" : call.caughtBy ? `, caught by ${MOCK_TITLES[call.caughtBy]}` : ''}`;
   }
 }
 

@@ -76,6 +76,7 @@ export interface OutboundBody extends CapturedBody {
 /** Mocks that can respond to an outbound call instead of its host. */
 export const MOCK_NAMES = ['crm', 'mail'] as const;
 export type MockName = (typeof MOCK_NAMES)[number];
+export const MOCK_TITLES: Readonly<Record<MockName, string>> = { crm: 'the mock CRM', mail: 'the mock mail server' };
 
 export const TRANSPORTS = ['tcp', 'tls', 'udp'] as const;
 

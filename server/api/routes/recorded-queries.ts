@@ -134,8 +134,13 @@ export function* textsOfExchange(facts: ExchangeFacts): Generator<string> {
 const OUTBOUND_FIELDS: readonly QueryField<OutboundFacts>[] = [
   {
     name: 'is',
-    valueOf: (facts) => [isFailedCall(facts) ? 'failed' : 'ok', ...(facts.warning === undefined ? [] : ['warned'])],
-    allowedValues: ['ok', 'failed', 'warned'],
+    valueOf: (facts) => [
+      isFailedCall(facts) ? 'failed' : 'ok',
+      ...(facts.warning === undefined ? [] : ['warned']),
+      ...(facts.blocked ? ['blocked'] : []),
+      ...(facts.leftMachine ? ['left'] : []),
+    ],
+    allowedValues: ['ok', 'failed', 'warned', 'blocked', 'left'],
   },
   { name: 'status', valueOf: ({ status }) => status },
   { name: 'time', valueOf: ({ startedAt }) => Date.parse(startedAt), isMoment: true },
