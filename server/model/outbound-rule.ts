@@ -101,7 +101,9 @@ export function decideOutbound(
     delayMs += rule.delayMs ?? 0;
   }
   if (target.isMockedPort || (target.isCrm && catchesCrm)) return { action: 'catch', delayMs, rules: met };
-  if (target.blockedAs) return { action: 'block', delayMs, blockedAs: target.blockedAs, rules: met };
+  // With `outbound.crm: pass`, calls to the CRM are to leave.
+  const isBlocked = target.blockedAs === 'metadata' || (target.blockedAs === 'outside' && !target.isCrm);
+  if (isBlocked) return { action: 'block', delayMs, blockedAs: target.blockedAs, rules: met };
   return met.length > 0 ? { action: 'pass', delayMs, rules: met } : undefined;
 }
 
