@@ -67,7 +67,7 @@ export const invocation = object('Invocation', {
     result: z.unknown().optional().describe('Return value of the handler, or the second argument of a failed callback'),
   }),
   logs: z.array(logLine),
-  outbound: z.array(outboundCall).describe('HTTP calls of the lambda'),
+  outbound: z.array(outboundCall).describe('Calls and connections of the lambda'),
 });
 export type InvocationView = z.output<typeof invocation>;
 
