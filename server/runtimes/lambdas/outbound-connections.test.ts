@@ -398,3 +398,14 @@ describe('without a rule, the policy decides on a host outside this machine', ()
     },
   );
 });
+
+it('a program that a lambda starts is named in the log where everything is to be blocked', async () => {
+  const code = `const { execFileSync, execSync } = require('child_process');
+    exports.run = () => { execFileSync('echo', ['a']); execFileSync('echo', ['b']); execSync('node --version'); }`;
+  const linesOf = ({ logs }: Invocation) => logs.map(({ text }) => text);
+  expect(linesOf(await service.run(code))).toEqual([]);
+  const line = expect.stringContaining('the program echo was started: its calls are neither recorded nor blocked');
+  expect(linesOf(await strictService.run(code))).toEqual([line]);
+  await change({ host: '*', action: 'block' });
+  expect(linesOf(await service.run(code))).toEqual([line]);
+});
