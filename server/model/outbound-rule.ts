@@ -102,8 +102,9 @@ export function decideOutbound(
   }
   if (target.isMockedPort || (target.isCrm && catchesCrm)) return { action: 'catch', delayMs, rules: met };
   // With `outbound.crm: pass`, calls to the CRM are to leave.
-  const isBlocked = target.blockedAs === 'metadata' || (target.blockedAs === 'outside' && !target.isCrm);
-  if (isBlocked) return { action: 'block', delayMs, blockedAs: target.blockedAs, rules: met };
+  const { blockedAs } = target;
+  if (blockedAs && !(target.isCrm && blockedAs === 'outside'))
+    return { action: 'block', delayMs, blockedAs, rules: met };
   return met.length > 0 ? { action: 'pass', delayMs, rules: met } : undefined;
 }
 

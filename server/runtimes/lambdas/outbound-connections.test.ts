@@ -104,7 +104,7 @@ const TALK = `const talk = (socket, text = 'PING') => new Promise((resolve) => {
 });`;
 
 /** Leads a host to this machine, as an entry in /etc/hosts would. */
-const HERE =
+const LOOKUP_TO_LOOPBACK =
   "lookup: (name, options, done) => options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)";
 
 function summaryOf({ outbound }: Invocation): object[] {
@@ -270,7 +270,7 @@ describe('a connection that carries no HTTP is recorded', () => {
     ]);
   });
 
-  it('in each invocation that uses it, and holds no record open', async () => {
+  it('in each invocation that uses it, and keeps no record open', async () => {
     const id = service.lambda(`let socket;
       exports.run = () => new Promise((resolve) => {
         socket ??= require('net').connect(${ports.greeter}, '127.0.0.1');
@@ -340,9 +340,9 @@ it("no rule and no policy applies to the platform's own addresses", async () => 
   expect(resultOf(await strictService.run(code))).toBe('hello got PING');
 });
 
-describe('without a rule, the policy decides on a host outside this machine', () => {
+describe('without a rule, the policy decides on a host outside this machine (D-217)', () => {
   const connect = (host: string, port: number | string = 'Number(event)') =>
-    handler(`return talk(net.connect({ host: '${host}', port: ${port}, ${HERE} }))`);
+    handler(`return talk(net.connect({ host: '${host}', port: ${port}, ${LOOKUP_TO_LOOPBACK} }))`);
 
   it('block: the error says which rule allows the call', async () => {
     const id = strictService.lambda(connect('api.example'));
@@ -377,7 +377,7 @@ describe('without a rule, the policy decides on a host outside this machine', ()
     const unreachable = await service.run(connect('api.example', 1));
     expect(unreachable.outbound).toEqual([expect.not.objectContaining({ leftMachine: true })]);
     const answered = await service.run(
-      `const http = require('http'); exports.run = (event) => new Promise((resolve) => http.get({ host: 'api.example', port: event, ${HERE} }).on('error', (error) => resolve(error.message)).on('response', resolve))`,
+      `const http = require('http'); exports.run = (event) => new Promise((resolve) => http.get({ host: 'api.example', port: event, ${LOOKUP_TO_LOOPBACK} }).on('error', (error) => resolve(error.message)).on('response', resolve))`,
       {},
       `${ports.greeter}`,
     );

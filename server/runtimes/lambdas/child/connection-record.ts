@@ -5,8 +5,8 @@ import type { OutboundNews } from '../process/process-messages.ts';
 import { failureOf, type OutboundCalls } from './outbound-calls.ts';
 
 interface ByteCounts {
-  sent: number;
-  received: number;
+  sentBytes: number;
+  receivedBytes: number;
 }
 
 /** A connection, reported once for each invocation that uses it. */
@@ -22,7 +22,7 @@ export class ConnectionRecord {
   readonly #countBytes: () => ByteCounts;
   #startedMs = monotonicMs();
   /** The bytes of earlier invocations. */
-  #earlier: ByteCounts = { sent: 0, received: 0 };
+  #earlier: ByteCounts = { sentBytes: 0, receivedBytes: 0 };
   #id: number | undefined;
   #hasEnded = false;
 
@@ -86,14 +86,14 @@ export class ConnectionRecord {
   }
 
   #connection(): OutboundConnection {
-    const { sent, received } = this.#countBytes();
+    const { sentBytes, receivedBytes } = this.#countBytes();
     const { hostname: host, port } = this.#target;
     return {
       host,
       port,
       transport: this.transport,
-      sentBytes: Math.max(0, sent - this.#earlier.sent),
-      receivedBytes: Math.max(0, received - this.#earlier.received),
+      sentBytes: Math.max(0, sentBytes - this.#earlier.sentBytes),
+      receivedBytes: Math.max(0, receivedBytes - this.#earlier.receivedBytes),
     };
   }
 }

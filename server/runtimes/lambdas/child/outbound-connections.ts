@@ -26,8 +26,8 @@ export class OutboundConnections {
   follow(socket: Socket, target: OutboundTarget, verdict: OutboundVerdict | undefined): void {
     const transport = 'encrypted' in socket ? 'tls' : 'tcp';
     const record = new ConnectionRecord(this.#calls, transport, { target, verdict }, () => ({
-      sent: socket.bytesWritten,
-      received: socket.bytesRead,
+      sentBytes: socket.bytesWritten,
+      receivedBytes: socket.bytesRead,
     }));
     record.carriesHttp = this.#calls.isAwaited(() => true, target.hostname, target.port);
     this.#records.set(socket, record);

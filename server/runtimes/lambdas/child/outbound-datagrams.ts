@@ -25,7 +25,7 @@ interface DecidedDestination {
 
 interface Datagrams {
   record: ConnectionRecord;
-  counts: { sent: number; received: number };
+  counts: { sentBytes: number; receivedBytes: number };
 }
 
 /**
@@ -40,7 +40,7 @@ export function ruleDatagrams(
   const { Socket: DatagramSocket } = require('node:dgram') as typeof import('node:dgram');
   const { prototype } = DatagramSocket;
   const connectedTo = new WeakMap<Socket, Destination>();
-  const sent = new WeakMap<Socket, Map<string, Datagrams>>();
+  const datagramsOf = new WeakMap<Socket, Map<string, Datagrams>>();
   prototype.connect = new Proxy(prototype.connect, {
     apply: (connect, socket: Socket, args: unknown[]) => {
       connectedTo.set(socket, { host: hostOf(args[1]), port: Number(args[0]) });
@@ -80,7 +80,7 @@ export function ruleDatagrams(
       if (datagrams) {
         datagrams.record.isConnected = true;
         datagrams.record.start();
-        datagrams.counts.sent += sizeOf(args);
+        datagrams.counts.sentBytes += sizeOf(args);
       }
       if (!verdict?.delayMs) return sendNow(socket, args);
       setTimeout(() => sendNow(socket, args), verdict.delayMs);
@@ -88,12 +88,12 @@ export function ruleDatagrams(
   });
 
   function datagramsTo(socket: Socket, decided: DecidedDestination): Datagrams | undefined {
-    const bySocket = sent.get(socket) ?? new Map<string, Datagrams>();
-    sent.set(socket, bySocket);
+    const bySocket = datagramsOf.get(socket) ?? new Map<string, Datagrams>();
+    datagramsOf.set(socket, bySocket);
     const name = `${decided.target.hostname}:${decided.target.port}`;
     const knownDatagrams = bySocket.get(name);
     if (knownDatagrams || bySocket.size >= MAX_DESTINATIONS) return knownDatagrams;
-    const counts = { sent: 0, received: 0 };
+    const counts = { sentBytes: 0, receivedBytes: 0 };
     const record = new ConnectionRecord(calls, 'udp', decided, () => ({ ...counts }));
     bySocket.set(name, { record, counts });
     socket.once('close', connections.add(record));

@@ -113,8 +113,8 @@ export class OutboundInterceptor {
         return this.#tlsConnect(args) ?? this.#watchOver(args, apply(connect, self, trustingArgs));
       },
     });
-    const decide = (destination: ConnectOptions) => {
-      const target = this.#isOwn ? undefined : this.#plainTarget(destination);
+    const decide = ({ host, port }: Address) => {
+      const target = this.#isOwn ? undefined : this.#plainTarget({ host, port });
       return target && { target, verdict: this.#decide(target) };
     };
     ruleDatagrams(decide, this.#calls, this.#connections);
@@ -228,8 +228,9 @@ export class OutboundInterceptor {
     const { hostname, address = hostname, port } = target;
     const [name, host] = [canonicalHost(hostname), canonicalHost(address)];
     const isLoopback = isLoopbackHost(host);
-    const isOwn = (own: Address): boolean =>
-      own.port === port && (own.host === name || own.host === host || (isLoopback && isLoopbackHost(own.host)));
+    const isOwn = (listener: Address): boolean =>
+      listener.port === port &&
+      (listener.host === name || listener.host === host || (isLoopback && isLoopbackHost(listener.host)));
     if (ownAddresses.some(isOwn)) return undefined;
     if (isMetadataHost(host) || isMetadataHost(name)) return { ...target, isOutside: true, blockedAs: 'metadata' };
     if (isLoopback) return target;

@@ -42,7 +42,7 @@ export interface ProcessSettings {
     /** The destination of calls to a lambda's CRM that no rule matches (D-200): the mock, or the real host. */
     crm: 'catch' | 'pass';
     crmHosts?: readonly string[];
-    /** What becomes of calls to hosts outside this machine that no rule matches (default: pass). */
+    /** The action for calls to hosts outside this machine that no rule matches (default: pass). */
     default?: 'pass' | 'block';
     /** Returns the address of the mock, with TLS when there is a certificate; undefined while it does not listen. */
     crmAddress(): MockAddress | Promise<MockAddress> | undefined;
