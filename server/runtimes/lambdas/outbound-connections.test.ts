@@ -273,9 +273,10 @@ describe('a connection that carries no HTTP is recorded', () => {
   it('in each invocation that uses it, and keeps no record open', async () => {
     const id = service.lambda(`let socket;
       exports.run = () => new Promise((resolve) => {
-        socket ??= require('net').connect(${ports.greeter}, '127.0.0.1');
-        socket.unref().once('data', () => { socket.once('data', () => resolve('answered')); });
-        socket.write('A'); setTimeout(() => socket.write('BC'), 50);
+        socket ??= require('net').connect(${ports.greeter}, '127.0.0.1').unref();
+        const late = () => socket.write('late');
+        socket.once('data', () => { resolve('answered'); setTimeout(late, 20); });
+        socket.write('A');
       });`);
     for (const count of [1, 2]) {
       const invocation = await service.invoke(id);

@@ -24,6 +24,7 @@ export class ConnectionRecord {
   /** The bytes of earlier invocations. */
   #earlier: ByteCounts = { sentBytes: 0, receivedBytes: 0 };
   #id: number | undefined;
+  #executionId: string | undefined;
   #hasEnded = false;
 
   constructor(
@@ -52,8 +53,10 @@ export class ConnectionRecord {
   /** Starts a record for the running invocation, if the connection has none. */
   start(): void {
     if (this.#id !== undefined || this.carriesHttp) return;
-    // Between invocations, connections only keep themselves alive.
-    if (this.#hasEnded && this.#calls.executionId() === undefined) return;
+    const executionId = this.#calls.executionId();
+    // Between invocations, connections only keep themselves alive; and an invocation that has its result has its record.
+    if (this.#hasEnded && (executionId === undefined || executionId === this.#executionId)) return;
+    this.#executionId = executionId;
     const { hostname, port } = this.#target;
     const host = hostname.includes(':') ? `[${hostname}]` : hostname;
     const rules = this.#verdict?.rules ?? [];
