@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../platform/emulator.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
 
@@ -150,6 +151,17 @@ describe('terrarium invoke', () => {
     expect(out).toMatch(/^ok in [\d.]+ ms.*\nresult {4}SUCCESS\nlog {7}CRM answered 200\noutbound {2}POST https:/);
     const emails = (await cli.json('leads')).map((lead: { mapped: { email: string } }) => lead.mapped.email);
     expect(emails).toEqual(expect.arrayContaining(['file@example.com', 'in@example.com']));
+  });
+
+  it('shows a connection without HTTP with its bytes', async () => {
+    const server = createServer((socket) => socket.end('answer'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo; // a listening TCP server has one
+    const connect = `require('net').connect(${port}, '127.0.0.1').on('data', () => callback(null, 'read')).write('ask')`;
+    await createLambda('connecting', `exports.run = (event, context, callback) => { ${connect} }`);
+    const { out } = await cli.runInProcess(['invoke', '/demo/website/development/connecting']);
+    expect(out).toMatch(new RegExp(`outbound {2}TCP tcp://127.0.0.1:${port}: 3 bytes sent, 6 received in [\\d.]+ ms`));
   });
 
   it('ends with exit code 1 when the lambda fails', async () => {
