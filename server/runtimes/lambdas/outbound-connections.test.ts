@@ -287,6 +287,13 @@ describe('a connection that carries no HTTP is recorded', () => {
     }
   });
 
+  it('while it waits for a host that says nothing, until the timeout of the lambda', async () => {
+    const code = handler(`net.connect(${ports.http2}, '127.0.0.1'); return new Promise(() => {})`);
+    const { outcome, outbound } = await service.run(code, { timeout: 2 });
+    expect(outcome).toMatchObject({ failure: 'timeout' });
+    expect(outbound).toMatchObject([{ method: 'TCP', connection: { port: ports.http2, sentBytes: 0 } }]);
+  });
+
   it('from a worker thread', async () => {
     const source = `require('net').connect(${ports.greeter}, '127.0.0.1').on('data', function () { this.end('bye') })`;
     const invocation = await service.run(

@@ -6,7 +6,7 @@ import { ConnectionRecord } from './connection-record.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
-const { setTimeout } = globalThis;
+const { setTimeout, clearTimeout } = globalThis;
 
 /** A connection that has sent nothing after this time is recorded, since it may wait until the timeout of the lambda. */
 const SILENCE_MS = 1_000;
@@ -47,11 +47,12 @@ export class OutboundConnections {
       record.fail(error);
     });
     events.once('close', () => {
+      clearTimeout(timer);
       if (!record.hasBeenReported) start();
       remove();
     });
-    setTimeout(() => {
-      if (!socket.destroyed && !record.hasBeenReported) start();
+    const timer = setTimeout(() => {
+      if (!record.hasBeenReported) start();
     }, SILENCE_MS).unref();
   }
 
