@@ -1,14 +1,16 @@
 // Runs a benchmark: node bench/run.mjs NAME [arguments]. It bundles bench/NAME.ts to dist/bench first, so that what is measured is the
-// code as it ships. `whole` runs all that have goals, one after another because each needs the whole machine, and prints one table;
-// `baselines` as an argument leaves out what other emulators are needed for, and only reports.
+// code as it ships. `whole` runs all that have goals, one after another because each needs the whole machine, prints one table, and writes
+// it to figures.md; with `--quick`, only what needs no other emulators, in two minutes. `baselines` instead only reports.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'vite';
 
 /** Time limit for a run that only reports. */
 const REPORT_LIMIT_MS = 60_000;
+const QUICK_BENCHMARKS = ['speed baselines'];
 const ALL_BENCHMARKS = ['speed', 'speed memory', 'control-plane', 'store', 'records', 'floods'];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -16,6 +18,7 @@ const outDir = join(root, 'dist', 'bench');
 const [name = '', ...args] = process.argv.slice(2);
 // At the end of the tests it only reports; it cannot fail them.
 const isReportOnly = args.includes('baselines');
+const isQuick = args.includes('--quick');
 
 async function bundle(name, source = join(root, 'bench', `${name}.ts`)) {
   await build({
@@ -41,13 +44,13 @@ async function run(name, args, env = process.env) {
 }
 
 async function runAll() {
-  const { printLines } = await import(
+  const { figuresPage, printLines } = await import(
     pathToFileURL(await bundle('goals', join(root, 'bench', 'speed', 'goals.ts'))).href
   );
   const [lines, failed] = [[], []];
   const file = join(outDir, 'lines.json');
   mkdirSync(outDir, { recursive: true });
-  for (const all of args.length > 0 ? args : ALL_BENCHMARKS) {
+  for (const all of args.length === 0 ? ALL_BENCHMARKS : isQuick ? QUICK_BENCHMARKS : args) {
     console.log(`\n== ${all}\n`);
     rmSync(file, { force: true });
     const [name, ...more] = all.split(' ');
@@ -56,7 +59,17 @@ async function runAll() {
   }
   console.log('\n== all rows\n');
   printLines(lines);
+  writeFileSync(join(root, 'bench', 'figures.md'), figuresPage(lines, origin()));
   if (failed.length > 0) console.log(`without ${failed.join(', ')}, which failed (see above)`);
+}
+
+/** Where the figures come from. */
+function origin() {
+  const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout.trim();
+  const processor = cpus()[0]?.model ?? 'unknown processor';
+  const kind = isQuick ? 'A quick run' : 'A whole run';
+  const date = new Date().toISOString().slice(0, 10);
+  return `${kind} on ${date} at commit ${commit}: ${availableParallelism()} cores of ${processor}, Node.js ${process.versions.node}.`;
 }
 
 if (name === 'whole' && !isReportOnly) await runAll();

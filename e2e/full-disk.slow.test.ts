@@ -146,6 +146,7 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     free();
     expect((await meta('POST', '/root', { name: 'after' })).status).toBe(201);
     expect(await isReported('journal.jsonl')).toBe(false);
+    await expect.poll(async () => (await meta('GET', '/health')).status).toBe(200);
     await platform.stop();
     await start();
     expect(await meta('GET', '/health')).toMatchObject({ status: 200 });
@@ -212,8 +213,11 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
       expect((await send('GET', `${platform.emulator.metaUrl}/orgs`, { auth: validAuth })).status).toBe(200);
     }
     expect(await leads()).toBe(earlierLeads + accepted);
+    expect(await isReported('leads.jsonl')).toBe(true);
 
     free();
+    // Nobody writes: each file is tried.
+    await expect.poll(async () => (await meta('GET', '/health')).status).toBe(200);
     expect((await issue()).status).toBe(200);
     expect(await sendLead(crmUrl, 'after')).toBe(200);
     expect(await leads()).toBe(earlierLeads + accepted + 1);

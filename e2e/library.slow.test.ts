@@ -143,6 +143,24 @@ describe('a data folder', () => {
     expect(endpoint.properties.public_url).toBe(`${after.gatewayUrl}/website/lead`);
   });
 
+  it("keeps the address of a lambda's debugger over a restart", async () => {
+    const lambdas = { debugPort: 0 };
+    const addressIn = async (platform: Emulator) => {
+      const auth = rootOf(platform);
+      const [{ id }] = (await send('GET', `${platform.metaUrl}/demo/lambdas?name=order-status`, { auth })).body;
+      const lambda = `${platform.baseUrl}/inspect/lambdas/${id}`;
+      await send('POST', `${lambda}/debug`, { auth });
+      const address = async () => (await send('GET', `${lambda}/workbench`, { auth })).body.debug?.url;
+      await expect.poll(address).toMatch(/^ws:/);
+      return new URL(await address());
+    };
+    const before = await start({ data, seed: 'demo', lambdas });
+    const first = await addressIn(before);
+    await before.stop();
+    const second = await addressIn(await start({ data, lambdas: { debugPort: Number(first.port) } }));
+    expect(second.href).toBe(first.href);
+  });
+
   it('shows the present addresses in a restored world of another run', async () => {
     const before = await start({ seed: 'demo', data });
     await send('POST', `${before.baseUrl}/inspect/snapshots`, { auth: rootOf(before), body: { name: 'then' } });

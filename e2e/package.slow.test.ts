@@ -155,7 +155,14 @@ describe('the library exists', { timeout: RUN_TIMEOUT_MS }, () => {
         const wrong: TerrariumOptions = { sed: 'demo' };
         await using platform: Terrarium = await startEmulator({ ...options, ...(wrong && {}), seed: 'demo' });
         const invocation = await platform.invoke('contact-form', { payload: { email: 'ada@example.com' } });
-        const word: string | undefined = invocation.outcome.failure;
+        const word: 'error' | 'timeout' | 'crash' | 'load' | 'too-large' | 'deleted' | 'busy' | 'runtime' | 'interrupted' | undefined =
+          invocation.outcome.failure;
+        const sent: string | undefined = invocation.outbound[0]?.request?.text;
+        const { url } = await platform.deploy('/a/b/c', { code: 'exports.run = () => 1', env: { NOTHING: undefined }, endpoint: '/c' });
+        const address: string = url;
+        // @ts-expect-error either code or a folder
+        const both = () => platform.deploy('/a/b/c', { code: '', folder: '.' });
+        void [sent, address, both];
         // @ts-expect-error it is no number
         const text: number = word;
         void text;
@@ -178,6 +185,20 @@ describe('the library exists', { timeout: RUN_TIMEOUT_MS }, () => {
     ];
     await node([join('node_modules', 'typescript', 'bin', 'tsc'), ...options, ...sources]).catch(({ stdout }) =>
       expect.unreachable(stdout),
+    );
+    const old = [
+      '--module',
+      'commonjs',
+      '--moduleResolution',
+      'node10',
+      '--ignoreDeprecations',
+      '6.0',
+      '--noEmit',
+      '--strict',
+    ];
+    const oldSource = await write('old-resolution.ts', script.replace('await using', 'const'));
+    await node([join('node_modules', 'typescript', 'bin', 'tsc'), ...old, '--target', 'es2022', oldSource]).catch(
+      ({ stdout }) => expect.unreachable(stdout),
     );
     for (const built of ['typed.mjs', 'typed.cjs']) expect((await node([built])).stdout).toBe('00D5g00000DEMO1');
   });

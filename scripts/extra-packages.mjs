@@ -22,6 +22,9 @@ export const newestNode = join(
 /** The folder of the generators of API clients. */
 export const clientGenerators = folderOf('api-clients');
 
+/** The folder of test runners, of what they run in, and of what replaces parts of their process. */
+export const testRunners = folderOf('test-runners');
+
 const managers = join(folderOf('package-managers'), 'node_modules');
 /** The words that start package managers and runtimes besides npm and Node.js. */
 export const MANAGERS = {
@@ -42,6 +45,20 @@ const PACKAGES = {
     'openapi-typescript': '7.13.0',
     orval: '8.38.0',
     typescript: '~5.9.0',
+  },
+  [testRunners]: {
+    '@types/node': '^20',
+    c8: '^11.0.0',
+    jest: '^30.5.2',
+    'jest-environment-jsdom': '^30.5.2',
+    jsdom: '^26.1.0',
+    mocha: '^12.0.3',
+    msw: '^2.15.0',
+    nock: '^14.0.0',
+    sinon: '^22.1.0',
+    'ts-jest': '^29.4.15',
+    typescript: '~5.9.0',
+    vitest: '^4.1.0',
   },
   [folderOf('package-managers')]: { '@yarnpkg/cli-dist': '^4.18.1', bun: '^1.4.5', deno: '^2.9.6', pnpm: '^12.21.0' },
 };

@@ -25,18 +25,28 @@ function formatFigure(value: number): string {
   return value >= 1_000 ? `${(value / 1_000).toFixed(1)}k` : value.toFixed(value < 10 ? 1 : 0);
 }
 
+const HEAD = ['', 'Terrarium', 'beside', 'goal'];
+
+function rowOf(line: Line): string[] {
+  const { label, measured, unit, reference, goal } = line;
+  return [
+    label,
+    `${formatFigure(measured)} ${unit}`,
+    reference ? `${compared(line).toFixed(2)} x ${reference.name} (${formatFigure(reference.measured)})` : '',
+    goal ? `${isMissed(line) ? 'MISSED' : 'held'}: ${goalOf(line)}` : '',
+  ];
+}
+
+/** A page with the table of a run. @param origin the commit, date and machine of the run */
+export function figuresPage(lines: readonly Line[], origin: string): string {
+  const rows = [HEAD, HEAD.map(() => '---'), ...lines.map(rowOf)].map((cells) => `| ${cells.join(' | ')} |`);
+  return `# Figures\n\nWritten by \`npm run bench\`. [How to read them](README.md#how-to-read-it)\n\n${origin}\n\n${rows.join('\n')}\n`;
+}
+
 /** Prints lines with their ratios and goals, then those whose goal is missed; and writes them to a file for joined tables. */
 export function printLines(lines: readonly Line[]): void {
   if (process.env.BENCH_LINES !== undefined) writeFileSync(process.env.BENCH_LINES, JSON.stringify(lines));
-  const rows = lines.map((line) => [
-    line.label,
-    `${formatFigure(line.measured)} ${line.unit}`,
-    line.reference
-      ? `${compared(line).toFixed(2)} x ${line.reference.name} (${formatFigure(line.reference.measured)})`
-      : '',
-    line.goal ? `${isMissed(line) ? 'MISSED' : 'held'}: ${goalOf(line)}` : '',
-  ]);
-  printTable(['', 'Terrarium', 'beside', 'goal'], rows);
+  printTable(HEAD, lines.map(rowOf));
   const missed = lines.filter((line) => line.goal && isMissed(line));
   const count = lines.filter(({ goal }) => goal).length;
   console.log(`\n${count - missed.length} of ${count} goals held${missed.length > 0 ? '; missed:' : ''}`);

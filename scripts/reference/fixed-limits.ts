@@ -16,6 +16,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
     ['headers of a request to the gateway', 'gateway/gateway.ts', 'MAX_HEADERS_BYTES'],
     ['bodies that one listener receives at a time', 'api/server/bytes-in-flight.ts', 'DEFAULT_MAX_BYTES'],
     ['file that a world file names', 'services/seeds/seed-document.ts', 'MAX_FILE_BYTES'],
+    ['snapshots', 'storage/world/named-snapshots.ts', 'MAX_SNAPSHOTS'],
     ['archive of an instance', 'services/history/archive-routes.ts', 'MAX_ARCHIVE_BYTES'],
     ['terms of a query in the window', 'model/query-language.ts', 'MAX_TERMS'],
     ['invocations of one replay', 'api/routes/recorded.ts', 'MAX_REPLAYS'],

@@ -102,8 +102,15 @@ export interface Runtime extends Pick<Context, 'terminal' | 'startEmulator' | 'l
 }
 
 const EXIT_CODES = `
-Exit codes: 0 success; 1 the operation failed, the condition was not met, or the platform does not respond; 2 invalid usage, or no running
+Exit codes: 0 success; 1 the operation failed, the condition was not met, or the platform does not respond; 2 invalid usage, or no running \
 platform was found. With --json, a request that the platform rejects prints {"error": {"message", "reason", "status"}}, as in the REST API.`;
+
+/** Wraps the lines of a text as the parser does those of the options. */
+function wrapped(text: string, command: Command): string {
+  const help = command.createHelp();
+  help.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? 80 });
+  return help.boxWrap(text, help.helpWidth ?? 80);
+}
 
 export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime): void {
   const { options = {}, run, ask } = spec;
@@ -124,8 +131,9 @@ export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime)
     command.addOption(option);
     return { name, read: optionSpec.read, key: option.attributeName() };
   });
-  if (spec.notes !== undefined) command.addHelpText('after', spec.notes);
-  if ('baseUrl' in options) command.addHelpText('after', EXIT_CODES);
+  for (const notes of [spec.notes, 'baseUrl' in options ? EXIT_CODES : undefined]) {
+    if (notes !== undefined) command.addHelpText('after', () => wrapped(notes, command));
+  }
   for (const subcommand of spec.commands ?? []) addCommand(command, subcommand, runtime);
   if (!run && !ask) return;
   command.action(async (...parserArgs: unknown[]): Promise<void> => {

@@ -88,7 +88,8 @@ export const snapshotCommand = defineCommand({
   commands: [
     defineCommand({
       name: 'list',
-      description: 'list snapshots, oldest first',
+      isDefault: true,
+      description: 'list snapshots, oldest first (the default)',
       options: platformOptions,
       async ask(client) {
         const snapshots = await client.ask(snapshotRoutes.listSnapshots);

@@ -54,11 +54,12 @@ async function eventOf(written: string | undefined, terminal: Terminal): Promise
   return text;
 }
 
-function readEvent(written: string, terminal: Terminal): Promise<string> {
+async function readEvent(written: string, terminal: Terminal): Promise<string> {
   if (written === '-') return terminal.readInput();
-  return written.startsWith('@')
-    ? readFile(resolve(terminal.folder, written.slice(1)), 'utf8')
-    : Promise.resolve(written);
+  if (!written.startsWith('@')) return written;
+  return readFile(resolve(terminal.folder, written.slice(1)), 'utf8').catch((cause) => {
+    throw new UserError(`the file of the event cannot be read: ${reasonOf(cause)}`, { cause });
+  });
 }
 
 function* report({ durationMs, cold, outcome, logs, outbound }: InvocationView, terminal: Terminal) {

@@ -20,6 +20,7 @@ export async function makeProgram(
     .version(manifest.version, '-V, --version', 'print the version')
     .enablePositionalOptions()
     .exitOverride()
+    .configureHelp({ minWidthToWrap: 24 })
     .configureOutput({
       writeOut: (text) => terminal.print(text.trimEnd()),
       writeErr: (text) => terminal.complain(text.trimEnd()),

@@ -5,8 +5,23 @@ import type { RunningPlatform, TerrariumHooks } from '../platform/running-platfo
 
 /** Settings, all optional. By default the platform is in memory, on free ports, without a window. */
 export interface TerrariumOptions extends Omit<StartOptions, 'seed'> {
-  /** Contents of a new world: `demo` (the default), `empty`, the path of a seed file, or the contents of a seed file as an object. */
-  seed?: string | object;
+  /** Contents of a new world: `demo` (the default), `empty`, the path of a world file, or the contents of a world file as an object. */
+  seed?: string | World;
+}
+
+/** The contents of a world file: settings, and resources by collection and name, such as `orgs: { shop: { ... } }`. */
+export interface World {
+  format: 1;
+  scope?: string;
+  defaultProviders?: boolean;
+  outbound?: readonly OutboundRule[];
+  [collection: string]: unknown;
+}
+
+/** Functions that the platform calls. */
+export interface LibraryHooks extends TerrariumHooks {
+  /** Called for each invocation that is over, with its log, for example to print it. */
+  onInvocation?(invocation: Invocation): void;
 }
 
 /** A running platform. `await using` stops it at the end of the block. */
@@ -16,6 +31,15 @@ export interface Terrarium extends RunningPlatform, AsyncDisposable {
    * requests, and logs. Tokens and keys of accounts that still exist stay valid.
    */
   reset(): Promise<void>;
+  /** Makes the present state the one that `reset()` restores. Warm processes of lambdas in it stay warm. */
+  baseline(): Promise<void>;
+  /**
+   * Applies a world file, by its path or contents, in one commit; resolves to the numbers of changed resources. Resources that the file
+   * does not contain are kept.
+   */
+  apply(world: string | World): Promise<AppliedWorld>;
+  /** Sends a request to the platform as root. Resolves for every status. @param path below `baseUrl`, such as `/meta/orgs` */
+  request(method: string, path: string, body?: unknown): Promise<Reply>;
   /** An access token of an account, by its name (default: root). Rejects with code `NOT_FOUND`. */
   token(username?: string): Promise<string>;
   /** A new API key of an account, by its name (default: root). Rejects with code `NOT_FOUND`. */
@@ -26,6 +50,10 @@ export interface Terrarium extends RunningPlatform, AsyncDisposable {
    * @param lambda path such as `/shop/website/test/orders` (organizations, workspace, environment, name), created where missing; or its
    *   name alone, if the world has only one environment, or none (then `/local/test` is created)
    */
+  deploy(
+    lambda: string,
+    source: LambdaSource & Required<Pick<LambdaSource, 'endpoint'>>,
+  ): Promise<DeployedLambda & { url: string }>;
   deploy(lambda: string, source: LambdaSource): Promise<DeployedLambda>;
   /**
    * Invokes a lambda with an event; resolves to the record of the invocation, also if it failed.
@@ -34,6 +62,8 @@ export interface Terrarium extends RunningPlatform, AsyncDisposable {
    * @param event payload, any JSON value
    */
   invoke(lambda: string, event?: unknown): Promise<Invocation>;
+  /** The newest lines of a lambda's log, oldest first. @param lambda as for `invoke` */
+  logs(lambda: string): Promise<LogLine[]>;
   /** The leads that the mock CRM received. */
   readonly leads: Leads;
   /** The rules for calls that lambdas make to other hosts. */
@@ -47,12 +77,25 @@ export interface ApiKey {
   secret: string;
 }
 
+export interface AppliedWorld {
+  summary: { create: number; update: number; delete: number; unchanged: number };
+  /** The number of the commit; absent if nothing changed. */
+  commit?: number | undefined;
+}
+
+/** A response: its body is a JSON value if that is its content type, else text. */
+export interface Reply {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: unknown;
+}
+
 /** Code, or its folder or file (relative to the working directory), and options. */
-export type LambdaSource = ({ code: string } | { folder: string }) & {
+export type LambdaSource = ({ code: string; folder?: never } | { folder: string; code?: never }) & {
   /** Exported function (default: `run`). In a folder also `file;function`; the default file is `main` of package.json or `index.js`. */
   handler?: string;
-  /** Environment variables. */
-  env?: Record<string, string>;
+  /** Environment variables; undefined ones are left out. */
+  env?: Record<string, string | undefined>;
   timeoutS?: number;
   /** Publishes the lambda at this path of the environment's API, such as `/orders`; or the properties of an endpoint, as in the REST API. */
   endpoint?: string | { resource: string; [property: string]: unknown };
@@ -79,9 +122,72 @@ export interface Invocation {
   startedAt?: string | undefined;
   finishedAt: string;
   durationMs: number;
-  outcome: { ok: boolean; failure?: string | undefined; message?: string | undefined; result?: unknown };
-  logs: { at: string; stream: 'stdout' | 'stderr'; text: string }[];
+  outcome: { ok: boolean; failure?: InvocationFailure | undefined; message?: string | undefined; result?: unknown };
+  logs: LogLine[];
   outbound: OutboundCall[];
+}
+
+/** An invocation as it is recorded, with its event and the request that caused it. */
+export interface RecordedInvocation extends Invocation {
+  event: {
+    method: string;
+    path: string;
+    params: Record<string, string[]>;
+    headers: Record<string, string>;
+    user?: { id: string; name: string } | undefined;
+    httpAware: boolean;
+    body: RecordedBody;
+  };
+  traceId: string;
+  /** The number of outbound calls that failed. */
+  outboundFailures: number;
+  /** The invocation that it repeats. */
+  replayOf?: string | undefined;
+  /** The request to the gateway, if it was one. */
+  request?:
+    | {
+        method: string;
+        target: string;
+        status?: number | undefined;
+        durationMs: number;
+        request: RecordedSide;
+        response?: RecordedSide | undefined;
+      }
+    | undefined;
+}
+
+/** Headers as sent, with credentials hidden, and the body. */
+export interface RecordedSide {
+  headers: [name: string, value: string][];
+  body?: RecordedBody | undefined;
+}
+
+/** The reasons of a failure: `error` is thrown by the handler or passed to its callback, `load` that the code could not be loaded. */
+export type InvocationFailure =
+  | 'error'
+  | 'timeout'
+  | 'crash'
+  | 'load'
+  | 'too-large'
+  | 'deleted'
+  | 'busy'
+  | 'runtime'
+  | 'interrupted';
+
+export interface LogLine {
+  at: string;
+  stream: 'stdout' | 'stderr';
+  text: string;
+  executionId?: string | undefined;
+}
+
+/** A recorded body: text, or base64 if it is not text. */
+export interface RecordedBody {
+  sizeBytes: number;
+  /** Only the beginning was recorded. */
+  isCut?: boolean | undefined;
+  text?: string | undefined;
+  base64?: string | undefined;
 }
 
 /** A connection that carries no HTTP. */
@@ -101,6 +207,10 @@ export interface OutboundCall {
   durationMs: number;
   status?: number | undefined;
   error?: string | undefined;
+  traceId?: string | undefined;
+  /** Absent if the body is empty. */
+  request?: RecordedBody | undefined;
+  response?: RecordedBody | undefined;
   /** The mock that responded instead of the host. */
   caughtBy?: 'crm' | 'mail' | undefined;
   /** Present for a connection without HTTP, for example to a database. */
@@ -113,6 +223,8 @@ export interface OutboundCall {
   afterRedirect?: true | undefined;
   /** A form that reached no CRM, or was not caught, and what to do. */
   warning?: string | undefined;
+  /** The outbound rules that matched. */
+  rules?: { id: string; text: string }[] | undefined;
 }
 
 /** Filter of invocations; an absent member matches all. */
@@ -126,9 +238,11 @@ export interface InvocationFilter {
 
 export interface Invocations {
   /** The newest matching invocation, or undefined. */
-  find(filter?: InvocationFilter): Promise<Invocation | undefined>;
+  find(filter?: InvocationFilter): Promise<RecordedInvocation | undefined>;
   /** The newest 100 matching invocations, newest first. */
-  list(filter?: InvocationFilter): Promise<Invocation[]>;
+  list(filter?: InvocationFilter): Promise<RecordedInvocation[]>;
+  /** The newest matching invocation; waits for the first one (default: 10 seconds) and rejects with code `TIMEOUT`. */
+  waitFor(filter?: InvocationFilter, options?: { timeoutMs?: number }): Promise<RecordedInvocation>;
 }
 
 /** A form that the mock CRM received. */
@@ -191,13 +305,25 @@ export interface Leads {
   clear(): Promise<number>;
 }
 
+/** The codes of errors; others are those of the operating system, such as `EADDRINUSE`. */
+export type ErrorCode =
+  | 'SETTING'
+  | 'SEED'
+  | 'DATA'
+  | 'NOT_FOUND'
+  | 'AMBIGUOUS'
+  | 'TIMEOUT'
+  | 'REFUSED'
+  | 'STOPPED'
+  | 'TERRARIUM_OLD_NODE';
+
 /**
  * Values of an error's `code`: `SETTING` (an option is invalid), `SEED` (the seed is invalid), `DATA` (the data folder is in use or
  * damaged), `NOT_FOUND`, `AMBIGUOUS`, `TIMEOUT`, `REFUSED` (the platform rejected the request, with `status`), `STOPPED` (the platform
  * was stopped), `TERRARIUM_OLD_NODE`; or the code of the operating system, such as `EADDRINUSE`.
  */
 export interface TerrariumError extends Error {
-  code: string;
+  code: ErrorCode | `E${string}`;
   /** The HTTP status of a rejected request. */
   status?: number;
   /** The code of a rejected request, such as `name_taken`: `reason` of the REST API. */
@@ -209,4 +335,4 @@ export interface TerrariumError extends Error {
  *
  * @throws TerrariumError
  */
-export type StartEmulator = (options?: TerrariumOptions, hooks?: TerrariumHooks) => Promise<Terrarium>;
+export type StartEmulator = (options?: TerrariumOptions, hooks?: LibraryHooks) => Promise<Terrarium>;

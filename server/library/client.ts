@@ -1,6 +1,9 @@
+import { setMaxListeners } from 'node:events';
 import { findLambdaBy } from '../api/client/find-lambda.ts';
-import { type KeyPair, type RefusedCall, RowClient } from '../api/client/route-client.ts';
+import { jsonBody, type KeyPair, type RefusedCall, RowClient } from '../api/client/route-client.ts';
+import { requestText } from '../api/client/send-request.ts';
 import { jsonIn } from '../model/json.ts';
+import type { Reply } from './api.ts';
 import { failure } from './failure.ts';
 
 /** Calls the platform as root over HTTP; throws TerrariumError `NOT_FOUND`, `REFUSED`, `STOPPED`. */
@@ -9,6 +12,8 @@ export class Client extends RowClient {
 
   constructor(baseUrl: string, keyPair: KeyPair) {
     const stopping = new AbortController();
+    // Each pending request listens to it.
+    setMaxListeners(0, stopping.signal);
     // The test's own limit applies to invocations.
     super(baseUrl, () => keyPair, { timeoutMs: Number.POSITIVE_INFINITY, signal: stopping.signal });
     this.#stopping = stopping;
@@ -17,6 +22,29 @@ export class Client extends RowClient {
   /** Lets all pending and later calls fail with code `STOPPED`. */
   stop(): void {
     this.#stopping.abort();
+  }
+
+  /** Sends a request as root and returns the response, whatever its status. @param path below `{base_url}` */
+  async reply(method: string, path: string, body?: unknown): Promise<Reply> {
+    const url = `${this.baseUrl}${path}`;
+    const headers = { Accept: 'application/json', ...(this.authorization && { Authorization: this.authorization }) };
+    const { signal } = this.#stopping;
+    const content = body === undefined ? undefined : jsonBody(body).body;
+    const {
+      status,
+      headers: received,
+      text,
+    } = await requestText(url, {
+      method,
+      headers: { ...headers, ...(content && { 'Content-Type': content.type }) },
+      body: content?.content,
+      signal,
+      limits: { bytes: Number.POSITIVE_INFINITY },
+      linkLocal: 'all',
+    }).catch((cause: Error) => {
+      throw this.failed(`${url} does not respond: ${cause.message}`, cause);
+    });
+    return { status, headers: received, body: jsonIn(text) ?? text };
   }
 
   protected refused({ method, path, status, statusText, text }: RefusedCall): Error {

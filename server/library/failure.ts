@@ -1,14 +1,14 @@
-import type { ErrorCode } from '../model/error-codes.ts';
+import type { ErrorCode as Reason } from '../model/error-codes.ts';
 import { PlatformError } from '../model/errors.ts';
-import type { TerrariumError } from './api.ts';
+import type { ErrorCode, TerrariumError } from './api.ts';
 
 /** Codes by the name of the error; an error at the start of a plugin is wrapped and keeps its name. */
-const CODES: Readonly<Record<string, string>> = { UserError: 'SETTING', SeedError: 'SEED', StoreError: 'DATA' };
+const CODES: Readonly<Record<string, ErrorCode>> = { UserError: 'SETTING', SeedError: 'SEED', StoreError: 'DATA' };
 
 export function failure(
-  code: string,
+  code: TerrariumError['code'],
   message: string,
-  more: { status?: number; reason?: ErrorCode; cause?: unknown } = {},
+  more: { status?: number; reason?: Reason; cause?: unknown } = {},
 ): TerrariumError {
   const { status, reason, cause } = more;
   const error = new Error(message, cause === undefined ? undefined : { cause });

@@ -158,6 +158,103 @@ describe('a platform in a test suite', () => {
   });
 });
 
+describe('a test that goes wrong', () => {
+  const fails =
+    "exports.run = () => { console.log('no email in the payload'); throw new Error('email is required'); };";
+
+  it('learns from a wait for a lead what failed before', async () => {
+    await platform.deploy('/demo/website/test/failing', { code: fails });
+    await platform.invoke('failing');
+    const message = await platform.leads.waitFor({ email: 'a@b.c' }, { timeoutMs: 1 }).catch((error) => error.message);
+    expect(message).toMatch(
+      /^no lead of a@b.c came within 1 ms. Before that:\n {2}failing failed \(error\): email is required\n {4}no email in the payload\n {4}at exports.run \(.*index.js:1:69\)$/,
+    );
+  });
+
+  it('learns which form the mock CRM rejected', async () => {
+    const code = `exports.run = async () => (await fetch('https://crm.example/servlet/servlet.WebToLead', {
+      method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'no form' })).status;`;
+    await platform.deploy('/demo/website/test/rejected', { code, env: { CRM_API_BASEPATH: 'crm.example' } });
+    expect((await platform.invoke('rejected')).outcome).toEqual({ ok: true, result: 415 });
+    await expect(platform.invocations.waitFor({ ok: false }, { timeoutMs: 1 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: expect.stringMatching(
+        /^no invocation matched .*"ok":false.* within 1 ms. Before that:\n {2}the mock CRM rejected a form: /,
+      ),
+    });
+  });
+
+  it('is told of each invocation with its log', async () => {
+    const lines: string[] = [];
+    await using scoped = await startEmulator(
+      { ...options, seed: 'empty' },
+      { onInvocation: ({ lambdaName, logs }) => lines.push(...logs.map(({ text }) => `${lambdaName}: ${text}`)) },
+    );
+    await scoped.deploy('failing', { code: fails });
+    await scoped.invoke('failing');
+    expect(lines).toContain('failing: no email in the payload');
+    expect((await scoped.logs('failing')).map(({ text }) => text)).toContain('no email in the payload');
+  });
+
+  it('prints no warning when it makes many calls at once', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    onTestFinished(() => void process.off('warning', note));
+    const tokens = await Promise.all(Array.from({ length: 14 }, () => platform.request('GET', '/meta/orgs')));
+    expect(new Set(tokens.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('a platform whose beginning a test suite chooses', () => {
+  it('comes back to its baseline, and keeps the processes of lambdas warm', async () => {
+    await using scoped = await startEmulator({ ...options, seed: 'empty' });
+    await scoped.deploy('/shop/test/greet', {
+      code: CODE,
+      env: { WORD: 'hi', NOTHING: undefined },
+      endpoint: '/greet',
+    });
+    await scoped.invoke('greet', { payload: 1 });
+    await scoped.baseline();
+    await scoped.deploy('/shop/test/greet', { code: CODE, env: { WORD: 'bye' } });
+    await scoped.deploy('/shop/test/other', { code: CODE });
+    await scoped.reset();
+    await expect(scoped.invoke('other')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await scoped.invoke('greet', { payload: 2 });
+    await scoped.reset();
+    expect(await scoped.invoke('greet', { payload: 3 })).toMatchObject({ cold: false, outcome: { result: 'hi 3' } });
+  });
+
+  it('applies a world file and an object, and says what changed', async () => {
+    await using scoped = await startEmulator({ ...options, seed: 'empty' });
+    const file = join(folder, 'applied.yaml');
+    await writeFile(file, 'format: 1\norgs:\n  shop: {}\n');
+    expect(await scoped.apply(file)).toMatchObject({ summary: { create: 1 }, commit: expect.any(Number) });
+    expect((await scoped.apply({ format: 1, orgs: { shop: {} } })).summary).toMatchObject({ create: 0, update: 0 });
+    await expect(scoped.apply(join(folder, 'none.yaml'))).rejects.toMatchObject({ code: 'SEED' });
+    await expect(scoped.apply({ format: 1, orgs: 7 })).rejects.toMatchObject({ code: 'REFUSED' });
+    const orgs = await scoped.request('GET', '/meta/orgs');
+    expect(orgs).toMatchObject({
+      status: 200,
+      body: expect.arrayContaining([expect.objectContaining({ name: 'shop' })]),
+    });
+    expect(await scoped.request('POST', '/meta/root', { nam: 1 })).toMatchObject({ status: 400 });
+  });
+
+  it('waits for an invocation that somebody else starts', async () => {
+    const { url } = await platform.deploy('/demo/website/test/later', { code: CODE, endpoint: '/later' });
+    const waiting = platform.invocations.waitFor({ lambda: 'later' });
+    await fetch(url, { method: 'POST', body: '{"payload": "x"}' });
+    const { trigger, event, request } = await waiting;
+    expect({ trigger, text: event.body.text, status: request?.status }).toEqual({
+      trigger: 'gateway',
+      text: '{"payload": "x"}',
+      status: 200,
+    });
+  });
+});
+
 async function damagedFolder(): Promise<string> {
   const data = join(folder, 'damaged');
   await mkdir(join(data, 'scm-token.json'), { recursive: true });
@@ -222,7 +319,7 @@ describe('the code of an error', () => {
     ],
     [
       'code and folder',
-      () => platform.deploy('/a/b/c', { code: CODE, folder }),
+      () => platform.deploy('/a/b/c', { code: CODE, folder } as never),
       'REFUSED',
       /either 'code' or 'folder'/,
     ],

@@ -1,10 +1,16 @@
+import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { jsonBody } from '../api/client/route-client.ts';
 import { leadRoutes } from '../api/routes/leads.ts';
-import { invokeRoutes } from '../api/routes/logs.ts';
+import { invokeRoutes, logRoutes } from '../api/routes/logs.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
+import { seedRoutes } from '../api/routes/seeds.ts';
+import { toInvocationView } from '../inspector/recorder/recorded-invocation.ts';
+import type { Invocation as EndedInvocation } from '../model/invocation.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from '../platform/emulator.ts';
 import type {
+  AppliedWorld,
   Invocation,
   InvocationFilter,
   Invocations,
@@ -12,9 +18,11 @@ import type {
   LeadFilter,
   Leads,
   OutboundRules,
+  RecordedInvocation,
   StartEmulator,
   Terrarium,
   TerrariumOptions,
+  World,
 } from './api.ts';
 import { check, invocationFilter, leadFilter, wait } from './arguments.ts';
 import { Client, findLambda } from './client.ts';
@@ -26,14 +34,20 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const WAIT_S = 60;
 /** Number of invocations in a list. */
 const MOST = 100;
+/** Number of failures, and of log lines of each, in the error of a wait. */
+const MAX_EXPLAINED = 3;
+const POLL_MS = 50;
+/** Log lines of the runner, and stack frames outside of the code of the lambda. */
+const NOT_OF_THE_LAMBDA = /^\[terrarium\]|^ +at .*(?:lambda-child|[( ]node:)/;
 
-export const startEmulator: StartEmulator = async (options = {}, { onWarning, onFault } = {}) => {
+export const startEmulator: StartEmulator = async (options = {}, { onWarning, onFault, onInvocation } = {}) => {
   const { seed, ...settings } = options;
   const seedSetting = typeof seed === 'object' ? { seed: 'empty' } : seed === undefined ? {} : { seed };
   const hooks = {
     ...(typeof seed === 'object' && { seed }),
     ...(onWarning && { onWarning }),
     ...(onFault && { onFault }),
+    ...(onInvocation && { onInvocation: (invocation: EndedInvocation) => onInvocation(toInvocationView(invocation)) }),
   };
   const emulator = await coded(() => startPlatform({ ...settings, ...seedSetting }, hooks));
   return terrarium(emulator, options);
@@ -54,9 +68,13 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
     async reset() {
       before = await coded(() => testService.reset());
     },
+    baseline: () => coded(async () => testService.baseline()),
+    apply: (world) => apply(client, world),
+    request: (method, path, body) => client.reply(method, path, body),
     token: (username = 'root') => coded(() => testService.token(username)),
     apiKey: (username = 'root') => coded(() => testService.apiKey(username)),
-    deploy: (lambda, source) => deploy(client, lambda, source),
+    // `as`: the result has a URL if the source has an endpoint.
+    deploy: ((lambda, source) => deploy(client, lambda, source)) as Terrarium['deploy'],
     async invoke(named, event): Promise<Invocation> {
       const id = await findLambda(client, named);
       return client.ask(invokeRoutes.invokeLambda, {
@@ -64,7 +82,11 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
         ...(event !== undefined && jsonBody(event)),
       });
     },
-    leads: leadsOf(client),
+    async logs(named) {
+      const path = { resource_id: await findLambda(client, named) };
+      return (await client.ask(logRoutes.readOnInLog, { path })).lines;
+    },
+    leads: leadsOf(client, () => recentFailures(client, before)),
     outbound: outboundOf(client),
     invocations: invocationsOf(client, () => before),
     stop,
@@ -72,7 +94,30 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
   };
 }
 
-function leadsOf(client: Client): Leads {
+async function apply(client: Client, world: string | World): Promise<AppliedWorld> {
+  const read = async (file: string) =>
+    (await import('../services/seeds/read-seed.ts')).readSeedFileForApply(resolve(file));
+  const document = typeof world === 'string' ? (await coded(() => read(world))).document : world;
+  const { summary, commit } = await client.ask(seedRoutes.applySeed, jsonBody(document));
+  return { summary, commit };
+}
+
+/** Repeats a search until it finds something; rejects with `TIMEOUT` and the description of what was expected. */
+async function waitFor<T>(
+  search: (waitS: number) => Promise<T | undefined>,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number },
+  describe: () => Promise<string>,
+): Promise<T> {
+  const untilMs = performance.now() + timeoutMs;
+  for (;;) {
+    const leftMs = untilMs - performance.now();
+    const result = await search(Math.min(WAIT_S, Math.max(0, Math.ceil(leftMs / 1000))));
+    if (result !== undefined) return result;
+    if (performance.now() >= untilMs) throw failure('TIMEOUT', await describe());
+  }
+}
+
+function leadsOf(client: Client, failures: () => Promise<string>): Leads {
   const list = async (filter: LeadFilter, waitS?: number): Promise<Lead[]> => {
     const leads = await client.ask(leadRoutes.listLeads, { query: queryOf(filter, waitS) });
     // Only rejected forms can lack the organization, and those are in another list.
@@ -87,18 +132,29 @@ function leadsOf(client: Client): Leads {
       check('leads.waitFor', leadFilter, filter);
       check('leads.waitFor', wait, options);
       const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-      const untilMs = performance.now() + timeoutMs;
-      for (;;) {
-        const leftMs = untilMs - performance.now();
-        const waitS = Math.min(WAIT_S, Math.max(0, Math.ceil(leftMs / 1000)));
-        const newest = (await list(filter, waitS)).at(-1);
-        if (newest) return newest;
-        if (performance.now() >= untilMs)
-          throw failure('TIMEOUT', `no lead${filterText(filter)} came within ${timeoutMs} ms`);
-      }
+      const describe = async () => `no lead${filterText(filter)} came within ${timeoutMs} ms${await failures()}`;
+      return waitFor(async (waitS) => (await list(filter, waitS)).at(-1), options, describe);
     },
     clear: async () => (await client.ask(leadRoutes.deleteLeads)).deleted,
   };
+}
+
+/** Sentences about the newest failed invocations and rejected forms, each with the end of its log; empty if there are none. */
+async function recentFailures(client: Client, after: number): Promise<string> {
+  const failed = await listInvocations(client, after, { ok: false }, MAX_EXPLAINED);
+  const forms = await client.ask(leadRoutes.listLeads, { query: new URLSearchParams({ refused: 'true' }) });
+  const sentences = [
+    ...failed.map(({ lambdaName, outcome, logs }) => {
+      const { message = '' } = outcome;
+      const lines = logs.filter(
+        ({ text }) => (message === '' || !text.includes(message)) && !NOT_OF_THE_LAMBDA.test(text),
+      );
+      const end = lines.slice(-MAX_EXPLAINED).map(({ text }) => `\n    ${text.trim()}`);
+      return `\n  ${lambdaName} failed (${outcome.failure}): ${message}${end.join('')}`;
+    }),
+    ...forms.slice(-MAX_EXPLAINED).map(({ refused }) => `\n  the mock CRM rejected a form: ${refused?.message}`),
+  ];
+  return sentences.length === 0 ? '' : `. Before that:${sentences.join('')}`;
 }
 
 function queryOf({ email, since }: LeadFilter, waitS: number | undefined): URLSearchParams {
@@ -114,24 +170,33 @@ function filterText({ email, since }: LeadFilter): string {
   return `${email === undefined ? '' : ` of ${email}`}${moment === undefined ? '' : ` since ${moment}`}`;
 }
 
-/** The recorded invocations of a platform. @param after only those after this position */
-function invocationsOf(client: Client, after: () => number): Invocations {
-  const list = async (filter: InvocationFilter, most: number): Promise<Invocation[]> => {
-    const lambda = filter.lambda === undefined ? {} : { lambda: await findLambda(client, filter.lambda) };
-    const found: Invocation[] = [];
-    for (let before: number | undefined; ; ) {
-      const bounds = { after: String(after()), ...(before !== undefined && { before: String(before) }) };
-      const query = new URLSearchParams({ ...lambda, ...bounds });
-      const { invocations, next } = await client.ask(recordedRoutes.listInvocations, { query });
-      for (const summary of invocations) {
-        if (!matches(summary, filter)) continue;
-        found.push(await client.ask(recordedRoutes.readInvocation, { path: { execution_id: summary.executionId } }));
-        if (found.length === most) return found;
-      }
-      if (next === undefined) return found;
-      before = next;
+/** @param after position: only later invocations @param most the largest number of them */
+async function listInvocations(
+  client: Client,
+  after: number,
+  filter: InvocationFilter,
+  most: number,
+): Promise<RecordedInvocation[]> {
+  const lambda = filter.lambda === undefined ? {} : { lambda: await findLambda(client, filter.lambda) };
+  const invocations: RecordedInvocation[] = [];
+  for (let before: number | undefined; ; ) {
+    const bounds = { after: String(after), ...(before !== undefined && { before: String(before) }) };
+    const query = new URLSearchParams({ ...lambda, ...bounds });
+    const page = await client.ask(recordedRoutes.listInvocations, { query });
+    for (const summary of page.invocations) {
+      if (!matches(summary, filter)) continue;
+      const path = { execution_id: summary.executionId };
+      invocations.push(await client.ask(recordedRoutes.readInvocation, { path }));
+      if (invocations.length === most) return invocations;
     }
-  };
+    if (page.next === undefined) return invocations;
+    before = page.next;
+  }
+}
+
+/** The recorded invocations of a platform. @param after returns the position after which they are listed */
+function invocationsOf(client: Client, after: () => number): Invocations {
+  const list = (filter: InvocationFilter, most: number) => listInvocations(client, after(), filter, most);
   return {
     async find(filter = {}) {
       check('invocations.find', invocationFilter, filter);
@@ -140,6 +205,19 @@ function invocationsOf(client: Client, after: () => number): Invocations {
     async list(filter = {}) {
       check('invocations.list', invocationFilter, filter);
       return await list(filter, MOST);
+    },
+    async waitFor(filter = {}, options = {}) {
+      check('invocations.waitFor', invocationFilter, filter);
+      check('invocations.waitFor', wait, options);
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+      const search = async () => {
+        const [newest] = await list(filter, 1);
+        if (!newest) await setTimeout(POLL_MS);
+        return newest;
+      };
+      const describe = async () =>
+        `no invocation matched ${JSON.stringify(filter)} within ${timeoutMs} ms${await recentFailures(client, after())}`;
+      return waitFor(search, options, describe);
     },
   };
 }

@@ -37,6 +37,10 @@ export async function startControlPlane(parts: ControlPlaneParts, cleanup: Clean
   const guard = { view: store.view, authorizer, callerOf, baseUrlFor };
   const routers = host.routers(guard);
   const shutdown = new GracefulShutdown();
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
   const controlPlane = createControlPlane({
     version: manifest.version,
     allowedHosts,
@@ -44,6 +48,7 @@ export async function startControlPlane(parts: ControlPlaneParts, cleanup: Clean
     limits: config.limits,
     onFault,
     shutdown,
+    opened,
     admit: (request) => sessions.validate(request),
     recording: {
       nowMs: parts.fineMs,
@@ -63,6 +68,8 @@ export async function startControlPlane(parts: ControlPlaneParts, cleanup: Clean
   addresses.resolveBase(port, byName.isOurs);
   return {
     routes: () => host.routes(guard),
+    /** Answers requests from now on; earlier ones have waited. */
+    open,
     /** Loads the routes, because an update of the package could remove their files before the first use. */
     loadSoon() {
       const loading = setTimeout(routers.preload, LOAD_AFTER_MS).unref();

@@ -392,3 +392,31 @@ it('a client that sends its head a byte now and then is cut off', async () => {
   expect(answer).toMatch(/^HTTP\/1.1 408 /);
   slow.close();
 });
+
+it('lets early requests wait until the platform can answer', async () => {
+  const events: string[] = [];
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const starting = createControlPlane({
+    version: 'x',
+    allowedHosts: new Set(),
+    corsOrigins: [],
+    limits: { requestTargetBytes: 1_000, requestBodyBytes: 1_000 },
+    shutdown: new GracefulShutdown(),
+    opened,
+    admit: () => events.push('admitted'),
+    routers: { '/meta': (_, res) => void res.end('answer') },
+    onFault: (fault) => expect.unreachable(String(fault)),
+  });
+  const arrived = once(starting, 'request');
+  const { port } = await listenAt(starting, { host: '127.0.0.1', port: 0 });
+  const answer = fetch(`http://127.0.0.1:${port}/meta`);
+  await arrived;
+  events.push('opened');
+  open();
+  expect(await (await answer).text()).toBe('answer');
+  expect(events).toEqual(['opened', 'admitted']);
+  starting.close();
+});

@@ -33,6 +33,8 @@ export interface ControlPlaneOptions {
   shutdown: GracefulShutdown;
   /** Time limits for requests to arrive (default: the usual ones). */
   arrivalTimes?: ArrivalTimes;
+  /** Resolves when the platform can answer; earlier requests wait. */
+  opened?: Promise<void>;
   /** Looks at each request before the services do, and may give it the credentials of its session. */
   admit?(request: IncomingMessage): void;
   /** Tells of requests and their answers once they are over. */
@@ -54,8 +56,16 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   app.use(compressAnswers());
   app.use(everyResponse(options));
   app.use(allowOrigins(options.corsOrigins));
+  let isOpen = options.opened === undefined;
+  options.opened?.then(() => {
+    isOpen = true;
+  });
   app.use((req, res, next) => {
     options.shutdown.track(req, res);
+    if (isOpen) next();
+    else options.opened?.then(() => next());
+  });
+  app.use((req, _res, next) => {
     options.admit?.(req);
     next();
   });

@@ -46,7 +46,10 @@ export async function openData({ config, createWorld, nowMs, onWarning }: DataOp
       [...opened.values()].flatMap(({ failure }) => failure?.message ?? []),
     ].flat();
   };
-  const watch = watchStorage({ failures, print: onWarning });
+  const retry = () => {
+    for (const part of [store, ...opened.values()]) part.retry();
+  };
+  const watch = watchStorage({ failures, retry, print: onWarning });
   cleanup.add(() => watch.stop());
   for (const [name, { caps }] of logs) {
     const log = await openKeyedLog(files, { name, fsync, caps, onWarning });
@@ -93,7 +96,15 @@ const LOOK_EVERY_MS = 1000;
  * Prints on the terminal that nothing can be saved, and when it can be again: the person who removed a data folder, or filled a disk, may
  * be at this terminal, while the refused clients are elsewhere.
  */
-function watchStorage({ failures, print }: { failures(): readonly string[]; print(message: string): void }) {
+function watchStorage({
+  failures,
+  retry,
+  print,
+}: {
+  failures(): readonly string[];
+  retry(): void;
+  print(message: string): void;
+}) {
   let reported = new Set<string>();
   /** Returns the current failures, each once, and prints those that are new (D-015). */
   const look = (): string[] => {
@@ -103,6 +114,8 @@ function watchStorage({ failures, print }: { failures(): readonly string[]; prin
     reported = present;
     return [...present];
   };
-  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  const timer = setInterval(() => {
+    if (look().length > 0) retry();
+  }, LOOK_EVERY_MS).unref();
   return { look, stop: () => clearInterval(timer) };
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Notifier } from '../api/server/notifier.ts';
 import { EventStream } from '../inspector/live/event-stream.ts';
+import type { Invocation } from '../model/invocation.ts';
 import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { WorldView } from '../model/record.ts';
 import { publicUrlOf } from '../model/types/gateway-address.ts';
-import { committed, freshWorlds } from '../plugin/tokens.ts';
+import { committed, freshWorlds, invocationEnded } from '../plugin/tokens.ts';
 import { spareProcesses } from '../runtimes/lambdas/plugin.ts';
 import { archivedLogs } from '../services/history/plugin.ts';
 import { passwordHashes, platformStatuses } from '../services/resources/plugin.ts';
@@ -41,6 +42,8 @@ export interface StartHooks extends TerrariumHooks {
   seed?: object | undefined;
   /** Source of each setting, by its key: a flag, a variable, a file or `default`. By default, the options are the source. */
   origins?: ReadonlyMap<string, string>;
+  /** Called for each invocation that is over. */
+  onInvocation?(invocation: Invocation): void;
   /** Called when a client has asked the platform to stop (D-219). The default stops it. */
   onStopRequest?(): void;
   /** Processes that wait for lambdas, at least; 0 for none at any time. For tests in which hardly any lambda is called. */
@@ -108,6 +111,7 @@ async function start(
   host.fill(eventStreams, stream);
   host.fill(archivedLogs, archivedIn(data.logs));
   host.fill(stopRequests, () => (hooks.onStopRequest ? hooks.onStopRequest() : void stopOnce().catch(onFault)));
+  host.on(invocationEnded, 'onInvocation', ({ invocation }) => hooks.onInvocation?.(invocation));
   cleanup.add(store.onCommit((commit, changes) => host.emit(committed, { commit, changes })));
   const { scm, security, resources, recorder: recorded, lambdas, outbound } = await host.start(plugins);
   if (firstRules.length > 0) await outbound.replace({ rules: firstRules });
@@ -117,7 +121,7 @@ async function start(
 
   const controlPlane = await startControlPlane({ ...shared, host, security }, cleanup);
   for (const component of [notifier, stream]) cleanup.add(() => component.stop());
-  await host.run('listening');
+  await host.run('listening').finally(controlPlane.open);
   await host.run('ready');
   controlPlane.loadSoon();
   let stopped: Promise<void> | undefined;

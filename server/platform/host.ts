@@ -88,6 +88,8 @@ export class Host {
     this.#slots.set(slot, value);
   }
 
+  readonly on: Events['on'] = (event, subscriber, listener) => this.#events.on(event, subscriber, listener);
+
   readonly emit: Events['emit'] = (event, payload) => this.#events.emit(event, payload);
 
   /**

@@ -34,11 +34,14 @@ export function createTestService({
 }) {
   const { store } = data;
   const { view } = store;
-  // The records alone: to make a map of a large world would be a part of every start.
-  const records = [...store.world.resources.values()];
-  const restoreLogs = Object.entries<KeyedLog<unknown>>(data.logs).flatMap(([name, log]) =>
-    logs.get(name)?.reset ? [restorer(log)] : [],
-  );
+  const currentState = () => ({
+    // The records alone: to make a map of a large world would be a part of every start.
+    records: [...store.world.resources.values()],
+    restoreLogs: Object.entries<KeyedLog<unknown>>(data.logs).flatMap(([name, log]) =>
+      logs.get(name)?.reset ? [restorer(log)] : [],
+    ),
+  });
+  let beginning = currentState();
 
   const account = (username: string) => {
     const found = view.all('users').find(({ name }) => name === username);
@@ -47,11 +50,12 @@ export function createTestService({
   };
   return {
     /**
-     * Restores the world, the leads and the logs of the start; tokens and keys stay valid. Records are kept, because they are never
+     * Restores the world, the leads and the logs of the start, or of the newest baseline; tokens and keys stay valid. Records are kept, because they are never
      * deleted: resolves to the position of the newest invocation.
      */
     async reset(): Promise<number> {
       const cause = causeOf(systemActor(view.root, 'startup'), 'history.restore', 'reset to the beginning');
+      const { records, restoreLogs } = beginning;
       const resources = new Map(records.map((record) => [record.id, record]));
       await store.commit(changesBetween(store.world.resources, resources), cause);
       await Promise.all(restoreLogs.map((restore) => restore()));
@@ -59,6 +63,10 @@ export function createTestService({
       lambdas.forgetLogs();
       onReset();
       return recorder.invocations.newest;
+    },
+    /** Makes the present state the one that `reset` restores. */
+    baseline(): void {
+      beginning = currentState();
     },
     /** The routes of all plugins, such as `get /inspect/leads`. */
     routes,

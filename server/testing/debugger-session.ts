@@ -12,6 +12,8 @@ export class DebuggerSession {
   readonly #socket: WebSocket;
   readonly #waiting = new Map<number | string, { resolve(): void; reject(failure: Error): void }>();
   readonly #loadedScripts = new Set<string>();
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<void>;
   #lastId = 0;
 
   /** @param url the inspector address of the process */
@@ -28,6 +30,7 @@ export class DebuggerSession {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
+    this.closed = new Promise((resolve) => socket.addEventListener('close', () => resolve()));
     socket.addEventListener('message', ({ data }) => {
       // All messages of the inspector protocol have this format.
       const { id, method, error } = JSON.parse(String(data)) as Message;
@@ -55,10 +58,8 @@ export class DebuggerSession {
   /** Resumes the process. */
   async close(): Promise<void> {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
-    await new Promise<void>((resolve) => {
-      this.#socket.addEventListener('close', () => resolve());
-      this.#socket.close();
-    });
+    this.#socket.close();
+    await this.closed;
   }
 
   #ask(method: string, params: object = {}): Promise<void> {

@@ -106,7 +106,8 @@ export abstract class RowClient {
     const { path: names = {}, query, json, ...call } = options;
     const [verb = '', pattern = ''] = row.route.split(' ');
     const path = pattern.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(Object(names)[name]));
-    const address = query === undefined ? path : `${path}?${new URLSearchParams(query)}`;
+    const parameters = new URLSearchParams(query);
+    const address = parameters.size === 0 ? path : `${path}?${parameters}`;
     const text = await this.text(verb.toUpperCase(), address, { ...call, ...(json && jsonBody(json)) });
     const answer = jsonIn(text);
     if (isAnswer(row, answer)) return answer;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INVOCATION_TRIGGERS, MOCK_NAMES, TRANSPORTS } from '../../model/invocation.ts';
+import { FAILURE_KINDS, INVOCATION_TRIGGERS, MOCK_NAMES, TRANSPORTS } from '../../model/invocation.ts';
 import { A_LAMBDA, id, logLine, object, recordedBody, time, traceId } from '../schemas/parts.ts';
 import { countWithin, text } from './parameter.ts';
 import { defineRoutes, ok, ownBody, permission, route, stream } from './route.ts';
@@ -62,7 +62,7 @@ export const invocation = object('Invocation', {
   durationMs: z.number().describe('Duration in milliseconds, rounded to tenths'),
   outcome: z.object({
     ok: z.boolean(),
-    failure: z.string().optional().describe('Kind of failure, for example `error` or `timeout`'),
+    failure: z.enum(FAILURE_KINDS).optional().describe('Kind of failure'),
     message: z.string().optional(),
     result: z.unknown().optional().describe('Return value of the handler, or the second argument of a failed callback'),
   }),

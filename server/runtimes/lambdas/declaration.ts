@@ -27,6 +27,11 @@ export const lambdas = {
           expected: 'a folder in which npm install was run',
           placeholder: 'FOLDER',
         }),
+        debugPort: z.int().min(0).max(65_535).default(9229).register(settingNotes, {
+          description: 'port for the debugger of a lambda; others get the next free ports, and with 0 any free port',
+          expected: 'a port number',
+          placeholder: 'PORT',
+        }),
         periodic: z.boolean().default(false).register(settingNotes, {
           description: 'invoke lambdas periodically, as defined in their periodic_info',
           expected: 'true or false',

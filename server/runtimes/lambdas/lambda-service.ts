@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Change } from '../../model/commit.ts';
 import { reasonOf } from '../../model/errors.ts';
 import type {
@@ -19,7 +20,7 @@ import { type KeptLines, LogRings } from './log-rings.ts';
 import { Periodic, type Schedule } from './periodic.ts';
 import { ActiveInvocation, type PoolHost } from './pool/active-invocation.ts';
 import { LambdaPool } from './pool/lambda-pool.ts';
-import { Debugging, type DebugState } from './process/debugging.ts';
+import { type DebuggerAddresses, Debugging, type DebugState } from './process/debugging.ts';
 import { LambdaProcesses, type ProcessSettings } from './process/lambda-processes.ts';
 import { isNode } from './process/runtimes.ts';
 import type { RecentCalls } from './recent-calls.ts';
@@ -59,6 +60,8 @@ export interface LambdaServiceOptions
   recentCalls?: RecentCalls;
   /** Called when debugging of a lambda starts, stops or changes its state, and when the next scheduled run changes. */
   onDebug?(): void;
+  /** The addresses of debuggers; by default any free ports, with a random end. */
+  debuggers?: DebuggerAddresses;
   /** Are lambdas run by the clock (D-056)? No unless given. */
   periodic?: boolean;
   onLog?(lambdaId: Uuid, line: LogLine): void;
@@ -110,7 +113,8 @@ export class LambdaService implements LambdaInvoker {
     this.#logs = new LogRings(this.#limits.logLines, undefined, options.keptLines);
     const { scratchDir, steadyMs = monotonicMs, checkScratch, modules, linkLocalHosts } = options;
     this.#code = new LambdaCode(withoutLinks(scratchDir), steadyMs, checkScratch, modules, linkLocalHosts);
-    this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.());
+    const { debuggers = { port: 0, idOf: () => randomUUID() } } = options;
+    this.#debugging = new Debugging(options.nowMs, () => options.onDebug?.(), debuggers);
     const debugging = this.#debugging;
     this.#processes = new LambdaProcesses({
       ...options,
@@ -214,7 +218,7 @@ export class LambdaService implements LambdaInvoker {
     this.#debugging.begin(lambdaId);
     this.#changes += 1;
     const { refused } = this.#look(lambdaId);
-    if (refused && !refused.ok) this.#debugging.lost(lambdaId, undefined, refused.message);
+    if (refused && !refused.ok) this.#debugging.failed(lambdaId, refused.message);
   }
 
   /** It runs as usual again. An invocation at a breakpoint ends as `interrupted`. */
@@ -257,6 +261,7 @@ export class LambdaService implements LambdaInvoker {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#periodic.stop();
+    this.#debugging.stop();
     const reason = interrupted();
     await Promise.all([...this.#entries.values()].map(({ pool }) => pool?.close(reason)));
     await this.#processes.stop(reason);

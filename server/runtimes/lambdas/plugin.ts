@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { crmPlugin, leadSenders } from '../../mocks/crm/plugin.ts';
 import { plugin, slot } from '../../plugin/plugin.ts';
 import {
@@ -8,7 +9,7 @@ import {
   outboundRules,
   outboundRulesChanged,
 } from '../../plugin/tokens.ts';
-import { packageNamed } from '../../services/resources/plugin.ts';
+import { packageNamed, rootSecret } from '../../services/resources/plugin.ts';
 import { unpackedFile } from '../../system/package-file.ts';
 import { lambdas } from './declaration.ts';
 import { LambdaService } from './lambda-service.ts';
@@ -28,6 +29,8 @@ export const lambdasPlugin = plugin({
     const spares = platform.slot(spareProcesses);
     const recentCalls = new RecentCalls();
     platform.fill(leadSenders, (executionId) => recentCalls.find(executionId));
+    const debuggerId = (lambdaId: string) =>
+      createHmac('sha256', platform.slot(rootSecret)()).update(`debugger of ${lambdaId}`).digest('hex').slice(0, 32);
     const onDebug = () => platform.publish('workbench', {});
     const service = new LambdaService({
       view: platform.store.view,
@@ -40,6 +43,7 @@ export const lambdasPlugin = plugin({
       checkScratch: platform.checkFolder,
       periodic: config.lambdas.periodic,
       linkLocalHosts: config.linkLocalHosts,
+      debuggers: { port: config.lambdas.debugPort, idOf: debuggerId },
       ...(config.lambdas.modules !== undefined && { modules: config.lambdas.modules }),
       limits: {
         concurrency: limits.lambdaProcesses,

@@ -32,6 +32,17 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (location) => {
     for (const { name } of (await inspect('GET', '')).body) await inspect('DELETE', `/${name}`);
   });
 
+  it('are refused when there are too many, until one is deleted', async () => {
+    for (let count = 1; count <= 100; count += 1) await inspect('POST', '', { name: `snapshot-${count}` });
+    const refused = await inspect('POST', '', { name: 'another' });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { reason: 'limit_reached', message: expect.stringContaining("the oldest is 'snapshot-1'") },
+    });
+    await inspect('DELETE', '/snapshot-1');
+    expect((await inspect('POST', '', { name: 'another' })).status).toBe(201);
+  });
+
   it('are made, listed, compared with now, restored and deleted', async () => {
     expect((await inspect('GET', '')).body).toEqual([]);
     await platform.root.create('/root', { name: 'kept' });

@@ -17,6 +17,9 @@ export const containerStatuses = slot<ContainerStatusProvider>('status of contai
 export const passwordHashes = slot<(password: string) => Promise<string>>('password hash');
 export const platformStatuses = slot<() => PlatformStatus>('status of the platform');
 
+/** The secret of root's API key. What follows from it stays the same after a restart, and only root can know it. */
+export const rootSecret = slot<() => string>('root secret');
+
 /** The resource service: all changes of the world go through it. */
 export const resourcesPlugin = plugin({
   declaration: resources,
@@ -51,10 +54,14 @@ export const resourcesPlugin = plugin({
     });
     platform.onListening(() => core.defaults.followGateway(actor()));
     let account: RootAccount | undefined;
-    platform.onReady(async () => {
+    platform.onListening(async () => {
       account = await ensureRootAccount(service, credentials, passwords, { ...config, folder: platform.folder });
     });
 
+    platform.fill(
+      rootSecret,
+      () => (account && 'apiSecret' in account ? account.apiSecret : config.rootApiSecret) ?? '',
+    );
     const router = resourceRouter({
       core,
       authenticator,

@@ -16,6 +16,10 @@ export const security = {
     /** Sessions of the window, by the hash of their cookie. */
     'window-sessions': log<KeptSession>({ part }),
     /** Users and organizations that have or had an account, by id. */
-    'past-accounts': log<{ name: string }>({ part, isUncounted: true }),
+    'past-accounts': log<{ name: string }>({
+      part,
+      isUncounted: true,
+      caps: { maxItems: 100_000, maxBytes: 32 * 1024 * 1024 },
+    }),
   },
 } satisfies Declaration;

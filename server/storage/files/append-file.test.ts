@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { once, systemError, TestFiles } from '../../testing/storage-files.ts';
 import { AppendFile } from './append-file.ts';
 
@@ -64,6 +64,26 @@ test.each(['append', 'sync'] as const)(
     expect(await contentOf(files)).toBe('kept\nagain\n');
   },
 );
+
+test('a retry after a failed write ends the failure once there is space, and leaves nothing in the file', async () => {
+  const files = new TestFiles();
+  const file = new AppendFile(files, 'log.jsonl', 'batch');
+  await append(file, 'kept\n');
+  files.before = (step) => {
+    if (step === 'append') throw systemError('ENOSPC');
+  };
+  await append(file, 'refused\n');
+  file.retry();
+  await file.between(async () => {});
+  expect(file.failure).toBeDefined();
+  files.before = () => undefined;
+  await vi.waitUntil(() => {
+    file.retry();
+    return file.failure === undefined;
+  });
+  await file.close();
+  expect(await contentOf(files)).toBe('kept\n');
+});
 
 test('half a line that cannot be cut off at once is cut off before the next one', async () => {
   const files = new TestFiles();

@@ -14,6 +14,9 @@ const advice: Readonly<Record<string, string>> = {
   EPERM: 'Make the file writable for you',
 };
 
+/** Is written and cut off again. A full disk often has space for a few bytes in the last page of a file. */
+const TRIAL = Buffer.alloc(64 * 1024, ' ');
+
 /** Ending of the file that takes the place of one that is moved. */
 export const NEXT = '.next';
 
@@ -82,6 +85,20 @@ export class AppendFile {
   /** Resolves when everything appended so far is durable; rejects if it was removed. */
   settled(): Promise<void> {
     return new Promise((resolve, reject) => this.append('', (error) => (error ? reject(error) : resolve())));
+  }
+
+  /** After a failed write, finds out whether the file can be written to again, without a request that needs it. */
+  retry(): void {
+    if (!this.#failure || this.#running) return;
+    void this.between(async () => {
+      await this.#truncateTorn();
+      const handle = await this.#open();
+      this.#requireSameFile(handle);
+      this.#isDirty = true;
+      await handle.append(TRIAL);
+      await this.#truncateTorn();
+      this.#failure = undefined;
+    }).catch(() => undefined);
   }
 
   /** Creates the file if it does not exist, so that a missing one is noticed. If this fails, so will the next write. */

@@ -88,6 +88,11 @@ export class OpenKeyedLog<T> implements KeyedLog<T> {
     return this.#file.failure;
   }
 
+  /** Finds out whether a file whose last write failed can be written to again. */
+  retry(): void {
+    this.#file.retry();
+  }
+
   get(key: string): T | undefined {
     return this.#records.get(key);
   }

@@ -8,6 +8,8 @@ import { parseWorldFile, worldFileContent } from './world-file.ts';
 import type { PastWorld } from './world-history.ts';
 
 const FOLDER = 'snapshots';
+/** Each has the size of the world, and only users delete them. */
+const MAX_SNAPSHOTS = 100;
 const ENDING = '.json';
 /** Safe as a file name on all systems, also where case is ignored. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -31,13 +33,19 @@ export class NamedSnapshots {
     this.#files = files;
   }
 
-  /** Saves a world. @throws PlatformError 400 for an invalid name, 409 for an existing one, 503 if it cannot be saved */
+  /**
+   * Saves a world.
+   *
+   * @throws PlatformError 400 for an invalid name, 409 for an existing one or too many snapshots, 503 if it cannot be saved
+   */
   async save(name: string, worldId: Uuid, { seq, resources }: PastWorld): Promise<SnapshotInfo> {
     const file = fileOf(name);
     if (this.#writing.has(name)) throw nameTaken(name);
     this.#writing.add(name);
     try {
       if (await this.#find(name)) throw nameTaken(name);
+      const [oldest, ...others] = await this.list();
+      if (oldest && others.length + 1 >= MAX_SNAPSHOTS) throw tooMany(oldest.name);
       await this.#files.replace(file, worldFileContent(worldId, seq, resources.values())).catch((error: unknown) => {
         throw notSaved('The snapshot', this.#files.pathOf(file), error);
       });
@@ -118,4 +126,9 @@ function unknown(name: string): PlatformError {
 
 function nameTaken(name: string): PlatformError {
   return new PlatformError('name_taken', `snapshot '${name}' already exists. Choose another name, or delete it first.`);
+}
+
+function tooMany(oldestName: string): PlatformError {
+  const advice = `Delete one that you do not need; the oldest is '${oldestName}'.`;
+  return new PlatformError('limit_reached', `there are ${MAX_SNAPSHOTS} snapshots, which is the maximum. ${advice}`);
 }

@@ -168,6 +168,11 @@ export class WorldStore {
     return failure ? { isHealthy: false, message: failure.message } : { isHealthy: true };
   }
 
+  /** Finds out whether the journal can be written to again if its last write failed. */
+  retry(): void {
+    this.#adapter.journal.file.retry();
+  }
+
   /** From now on every commit is refused with 503; earlier ones are saved. */
   seal(): void {
     this.#isClosed = true;

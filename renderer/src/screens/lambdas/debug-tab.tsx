@@ -59,8 +59,8 @@ export function DebugTab({ name, workbench }: { name: string; workbench: ReturnT
           </div>
           <p className="text-muted">
             Set a breakpoint, or write <code>debugger;</code> into the code. Then run the lambda: all calls pause there,
-            including calls from the gateway. Timeouts are suspended until you stop debugging. The address is secret,
-            and changes when the code does.
+            including calls from the gateway. Timeouts are suspended until you stop debugging. The address is secret. It
+            stays the same when the code changes.
           </p>
         </>
       ) : (

@@ -1,6 +1,6 @@
 /**
- * Returns the configuration that VS Code needs in `.vscode/launch.json` to attach to the lambda's process; the address
- * changes with the code.
+ * Returns the configuration that VS Code needs in `.vscode/launch.json` to attach to the lambda's process, and to each process after an
+ * edit.
  */
 export function launchSnippet(lambdaName: string, url: string): string {
   return JSON.stringify(
@@ -12,6 +12,7 @@ export function launchSnippet(lambdaName: string, url: string): string {
           request: 'attach',
           name: `Terrarium: ${lambdaName}`,
           websocketAddress: url,
+          restart: true,
           skipFiles: ['<node_internals>/**'],
         },
       ],

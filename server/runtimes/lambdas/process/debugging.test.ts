@@ -1,7 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
 import { DebuggerSession } from '../../../testing/debugger-session.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { isAlive } from '../../../testing/process-alive.ts';
+import { DebugRelay } from './debug-relay.ts';
 import { Debugging, type DebugState } from './debugging.ts';
 
 let service: TestLambdaService;
@@ -95,19 +100,52 @@ describe('a lambda that is debugged', () => {
     const debugging = new Debugging(
       () => 0,
       () => {},
+      { port: 0, idOf: (lambdaId) => lambdaId },
     );
+    onTestFinished(() => debugging.stop());
     for (let count = 0; count < 10; count += 1) debugging.begin(`lambda ${count}`);
     debugging.begin('lambda 9');
     expect(() => debugging.begin('another')).toThrow('10 lambdas are being debugged');
   });
 
-  it('has another address when its code is changed', async () => {
+  it('keeps its address when its code is changed, also for a debugger that comes before the new process', async () => {
     const lambda = service.lambda(CODE);
     service.lambdas.debug(lambda);
-    const before = await listening(lambda);
+    const { url, file } = await listening(lambda);
+    const before = await DebuggerSession.attach(url);
     service.change(lambda, `${CODE} // new`);
-    const after = await until(lambda, (state) => state?.url !== undefined && state.url !== before.url);
-    expect(after?.file).not.toBe(before.file);
+    await before.closed;
+    const debuggerOf = await DebuggerSession.attach(url);
+    const after = await until(lambda, (state) => state?.file !== undefined && state.file !== file);
+    expect(after?.url).toBe(url);
+    await debuggerOf.breakAt(`${after?.file}`, 2);
+    const answer = service.invoke(lambda);
+    await debuggerOf.paused();
+    await debuggerOf.close();
+    expect(JSON.parse(resultOf(await answer))).toMatchObject({ calls: 1 });
+    service.lambdas.endDebugging(lambda);
+    await expect(DebuggerSession.attach(url)).rejects.toThrow('nothing listens');
+  });
+
+  it('takes the first free port from the configured one on', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const relay = await DebugRelay.listen(port, 'id');
+    onTestFinished(() => relay.close());
+    const next = Number(new URL(relay.url).port);
+    expect(next).toBeGreaterThan(port);
+    expect(next).toBeLessThan(port + 20);
+  });
+
+  it('refuses a page of the web that knows its address', async () => {
+    const lambda = service.lambda(CODE);
+    service.lambdas.debug(lambda);
+    const { url } = await listening(lambda);
+    const page = new WebSocket(url, { origin: 'https://page.example' });
+    const [failure] = await once(page, 'error');
+    expect(failure.message).toContain('404');
     service.lambdas.endDebugging(lambda);
   });
 

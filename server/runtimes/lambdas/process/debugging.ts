@@ -1,69 +1,112 @@
 import { PlatformError } from '../../../model/errors.ts';
 import type { Uuid } from '../../../model/record.ts';
+import { DebugRelay } from './debug-relay.ts';
 
 export interface DebugState {
   lambdaId: Uuid;
   startedAtMs: number;
-  /** The address to which a debugger attaches, `ws://127.0.0.1:PORT/ID`; absent until its process listens. */
+  /**
+   * The address to which a debugger attaches, `ws://127.0.0.1:PORT/ID`; absent while no process listens. It is the same for all processes
+   * of a lambda.
+   */
   url?: string;
   /** The file that the process runs: where breakpoints go. */
   file?: string;
   problem?: string;
 }
 
+export interface DebuggerAddresses {
+  /** Port of the first debugged lambda; each other one gets the next free port. 0: any free port. */
+  port: number;
+  /** The secret end of a lambda's address. */
+  idOf(lambdaId: Uuid): string;
+}
+
 /** Each has its own permanent process. */
 const MAX_AT_ONCE = 10;
+
+interface DebuggedLambda {
+  state: DebugState;
+  relay: Promise<DebugRelay>;
+  /** The inspector of its process. */
+  inspectorUrl?: string;
+}
 
 export class Debugging {
   readonly #nowMs: () => number;
   readonly #onChange: () => void;
-  readonly #states = new Map<Uuid, DebugState>();
+  readonly #addresses: DebuggerAddresses;
+  readonly #debugged = new Map<Uuid, DebuggedLambda>();
 
-  constructor(nowMs: () => number, onChange: () => void) {
+  constructor(nowMs: () => number, onChange: () => void, addresses: DebuggerAddresses) {
     this.#nowMs = nowMs;
     this.#onChange = onChange;
+    this.#addresses = addresses;
   }
 
   find(lambdaId: Uuid): DebugState | undefined {
-    return this.#states.get(lambdaId);
+    return this.#debugged.get(lambdaId)?.state;
   }
 
   isOf(lambdaId: Uuid): boolean {
-    return this.#states.has(lambdaId);
+    return this.#debugged.has(lambdaId);
   }
 
   begin(lambdaId: Uuid): void {
     if (this.isOf(lambdaId)) return;
-    if (this.#states.size >= MAX_AT_ONCE) {
-      const ids = [...this.#states.keys()].join(', ');
+    if (this.#debugged.size >= MAX_AT_ONCE) {
+      const ids = [...this.#debugged.keys()].join(', ');
       throw new PlatformError(
         'limit_reached',
         `${MAX_AT_ONCE} lambdas are being debugged, which is the maximum. Stop debugging one of ${ids}.`,
       );
     }
-    this.#set({ lambdaId, startedAtMs: this.#nowMs() });
-  }
-
-  end(lambdaId: Uuid): void {
-    this.#states.delete(lambdaId);
+    const { port, idOf } = this.#addresses;
+    const state = { lambdaId, startedAtMs: this.#nowMs() };
+    this.#debugged.set(lambdaId, { state, relay: DebugRelay.listen(port, idOf(lambdaId)) });
     this.#onChange();
   }
 
-  listens(lambdaId: Uuid, url: string, file: string): void {
-    const state = this.find(lambdaId);
-    if (!state) return;
-    this.#set({ lambdaId, startedAtMs: state.startedAtMs, url, file });
+  end(lambdaId: Uuid): void {
+    void this.#debugged.get(lambdaId)?.relay.then((relay) => relay.close());
+    this.#debugged.delete(lambdaId);
+    this.#onChange();
   }
 
-  lost(lambdaId: Uuid, url: string | undefined, problem?: string): void {
-    const state = this.find(lambdaId);
-    if (!state || state.url !== url) return;
-    const why = problem ?? state.problem;
-    this.#set({ lambdaId, startedAtMs: state.startedAtMs, ...(why !== undefined && { problem: why }) });
+  /** A process has begun to listen for a debugger. */
+  async listens(lambdaId: Uuid, inspectorUrl: string, file: string): Promise<void> {
+    const debugged = this.#debugged.get(lambdaId);
+    if (!debugged) return;
+    debugged.inspectorUrl = inspectorUrl;
+    const relay = await debugged.relay;
+    if (debugged.inspectorUrl !== inspectorUrl) return;
+    relay.inspectorUrl = inspectorUrl;
+    this.#show(debugged, { url: relay.url, file });
   }
 
-  #set(state: DebugState): void {
-    this.#states.set(state.lambdaId, state);
+  /** A process that listened has ended. */
+  async ended(lambdaId: Uuid, inspectorUrl: string | undefined): Promise<void> {
+    const debugged = this.#debugged.get(lambdaId);
+    if (!debugged || debugged.inspectorUrl !== inspectorUrl) return;
+    const { problem } = debugged.state;
+    delete debugged.inspectorUrl;
+    this.#show(debugged, problem === undefined ? {} : { problem });
+    (await debugged.relay).inspectorUrl = undefined;
+  }
+
+  /** The lambda has no process, because of a problem. */
+  failed(lambdaId: Uuid, problem: string): void {
+    const debugged = this.#debugged.get(lambdaId);
+    if (debugged) this.#show(debugged, { problem });
+  }
+
+  stop(): void {
+    for (const lambdaId of [...this.#debugged.keys()]) this.end(lambdaId);
+  }
+
+  #show(debugged: DebuggedLambda, details: Pick<DebugState, 'url' | 'file' | 'problem'>): void {
+    const { lambdaId, startedAtMs } = debugged.state;
+    debugged.state = { lambdaId, startedAtMs, ...details };
     this.#onChange();
   }
 }

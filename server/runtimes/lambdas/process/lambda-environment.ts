@@ -23,8 +23,11 @@ export function addressesOf(addresses: PlatformAddresses): Address[] {
   });
 }
 
-/** The variables of the host that a lambda sees (D-113); on Windows nothing starts without the others. */
-const HOST_NAMES = ['PATH', 'TZ', 'LANG'];
+/**
+ * The variables of the host that a lambda sees (D-113), and the one with which tools measure the coverage of tests. On Windows nothing
+ * starts without the others.
+ */
+const HOST_NAMES = ['PATH', 'TZ', 'LANG', 'NODE_V8_COVERAGE'];
 const WINDOWS_NAMES = [...HOST_NAMES, 'SystemRoot', 'PATHEXT', 'ComSpec'];
 
 /** Variables that a process reads when it starts and never again. */

@@ -127,7 +127,7 @@ export class LambdaProcesses {
       return await this.#open(definition, adopt, isWanted);
     } catch (thrown) {
       const { debugging } = this.#settings;
-      if (definition.isDebugged) debugging.lost(definition.id, debugging.find(definition.id)?.url, reasonOf(thrown));
+      if (definition.isDebugged) debugging.failed(definition.id, reasonOf(thrown));
       throw thrown;
     }
   }
@@ -201,9 +201,9 @@ export class LambdaProcesses {
     let reported: string | undefined;
     process.onInspecting = (url) => {
       reported = url;
-      debugging.listens(lambdaId, url, file);
+      void debugging.listens(lambdaId, url, file);
     };
-    void process.exited.then(() => debugging.lost(lambdaId, reported));
+    void process.exited.then(() => debugging.ended(lambdaId, reported));
   }
 
   /** Applies the current outbound rules to every process; resolves when their subprocesses have them, too. */

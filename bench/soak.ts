@@ -1,0 +1,194 @@
+// The mix of a working week on one data folder, in several lives of the platform that end cleanly or are killed. A ledger has everything that
+// was acknowledged; each life begins with a look whether it is there. Prints what grows, for each life and per 1,000 operations. Exits
+// with 1 when something acknowledged is missing, a response is a fault, or a figure grows that has a bound.
+//
+//   npm run soak -- --minutes 30
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { printTable } from './speed/goals.ts';
+import { CLI } from './speed/harness.ts';
+import { AUTHORIZATION, Terrarium } from './speed/terrarium.ts';
+
+const { values } = parseArgs({ options: { minutes: { type: 'string', default: '2' } } });
+const minutes = Number(values.minutes);
+if (!(minutes > 0)) throw new Error(`--minutes must be a number above 0, not '${values.minutes}'`);
+
+const LIFE_MS = Math.min(5 * 60_000, (minutes * 60_000) / 4);
+const ENDINGS = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGKILL'] as const;
+const ANSWER_LIMIT_MS = 60_000;
+/** A developer pauses, too; without pauses, a week of operations passes in minutes. */
+const PAUSE_MS = 20;
+/** Growth from the first to the last life that has an explanation. */
+const ALLOWED = [
+  { figure: 'megabytes', allowed: 80 },
+  { figure: 'descriptors', allowed: 20 },
+  { figure: 'processes', allowed: 5 },
+  { figure: 'startMs', allowed: 1_500 },
+] as const;
+
+const folder = mkdtempSync(join(tmpdir(), 'terrarium-soak-'));
+const data = join(folder, 'data');
+const ledger = { organizations: new Set<string>(), leads: new Set<string>(), variable: 0 };
+const counts = { operations: 0, lost: 0, faults: 0 };
+
+interface Life {
+  operations: number;
+  startMs: number;
+  megabytes: number;
+  descriptors: number;
+  processes: number;
+  folderMegabytes: number;
+  files: number;
+}
+
+type Operation = (server: Terrarium, number: number) => Promise<void>;
+
+/** Undefined without a response. A fault is a 5xx other than a 503 with its reason. */
+async function send(
+  url: string,
+  method = 'GET',
+  content?: unknown,
+): Promise<{ status: number; text: string } | undefined> {
+  counts.operations += 1;
+  try {
+    const body = content === undefined ? undefined : JSON.stringify(content);
+    const headers = { Authorization: AUTHORIZATION, 'Content-Type': 'application/json' };
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    const response = await fetch(url, { method, headers, signal, ...(body !== undefined && { body }) });
+    if (response.status >= 500 && response.status !== 503) {
+      counts.faults += 1;
+      console.log(`${method} ${url}: ${response.status} ${await response.text()}`);
+      return undefined;
+    }
+    return { status: response.status, text: await response.text() };
+  } catch {
+    return undefined;
+  }
+}
+
+let lambdaUrl = '';
+const CODE = Buffer.from('exports.run = (event, context, done) => done(null, process.env.NUMBER);').toString('base64');
+
+const operations: readonly Operation[] = [
+  async ({ baseUrl }, number) => {
+    const name = `organization-${number}`;
+    const created = await send(`${baseUrl}/meta/root`, 'POST', { name });
+    if (created?.status !== 201) return;
+    ledger.organizations.add(name);
+    const { id } = JSON.parse(created.text);
+    const patch = [{ op: 'replace', path: '/description', value: `changed ${number}` }];
+    await send(`${baseUrl}/meta/${name}`, 'PATCH', patch);
+    if (number % 3 === 0) return;
+    ledger.organizations.delete(name);
+    await send(`${baseUrl}/meta/${name}?force=true&id=${id}`, 'DELETE');
+  },
+  async ({ baseUrl, gatewayUrl }, number) => {
+    const patch = [{ op: 'replace', path: '/properties/env/NUMBER', value: String(number) }];
+    const edited = await send(`${baseUrl}${lambdaUrl}`, 'PATCH', patch);
+    if (edited?.status === 200) ledger.variable = number;
+    await send(`${gatewayUrl}/website/orders/1001`);
+  },
+  async ({ gatewayUrl }, number) => {
+    const email = `person-${number}@example.com`;
+    const answer = await send(`${gatewayUrl}/website/lead`, 'POST', { payload: { firstName: 'Ada', email } });
+    if (answer?.text.includes('SUCCESS')) ledger.leads.add(email);
+  },
+  async ({ gatewayUrl }) => void (await send(`${gatewayUrl}/api/async`, 'POST', { payload: { orders: [] } })),
+  async ({ baseUrl }) => {
+    for (const path of ['history?limit=20', 'failures', 'invocations', 'traffic', 'leads'])
+      await send(`${baseUrl}/inspect/${path}`);
+  },
+  async ({ baseUrl }, number) => {
+    if (number % 20 > 0) return;
+    await send(`${baseUrl}/inspect/snapshots`, 'POST', { name: `snapshot-${number}` });
+    await send(`${baseUrl}/inspect/snapshots/snapshot-${number}`, 'DELETE');
+  },
+];
+
+/** Counts what the ledger has and the platform has not. */
+async function check({ baseUrl }: Terrarium): Promise<void> {
+  const list = async (path: string) => JSON.parse((await send(`${baseUrl}${path}`))?.text ?? '[]');
+  const names = new Set((await list('/meta/orgs')).map(({ name }: { name: string }) => name));
+  const emails = new Set(
+    (await list('/inspect/leads')).map((lead: { mapped: { email: string } }) => lead.mapped.email),
+  );
+  const { properties } = JSON.parse((await send(`${baseUrl}${lambdaUrl}`))?.text ?? '{}');
+  const missing = [
+    ...[...ledger.organizations].filter((name) => !names.has(name)),
+    // The mock CRM keeps the newest 10,000.
+    ...[...ledger.leads].slice(-10_000).filter((email) => !emails.has(email)),
+    ...(Number(properties.env.NUMBER) < ledger.variable ? [`edit ${ledger.variable}`] : []),
+  ];
+  counts.lost += missing.length;
+  if (missing.length > 0) console.log(`lost: ${missing.slice(0, 10).join(', ')}`);
+}
+
+/** Memory, descriptors and processes of the platform, where the system tells them. */
+function usageOf({ child: { pid } }: Terrarium): Pick<Life, 'megabytes' | 'descriptors' | 'processes'> {
+  try {
+    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    const megabytes = Math.round(Number(kilobytes) / 1024);
+    return { megabytes, descriptors: readdirSync(`/proc/${pid}/fd`).length, processes: children.length };
+  } catch {
+    return { megabytes: 0, descriptors: 0, processes: 0 };
+  }
+}
+
+function sizeOfData(): Pick<Life, 'folderMegabytes' | 'files'> {
+  const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const bytes = files.map((file) => statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size ?? 0);
+  return { folderMegabytes: Math.round(bytes.reduce((sum, size) => sum + size, 0) / 1024 ** 2), files: files.length };
+}
+
+async function live(ending: NodeJS.Signals): Promise<Life> {
+  const beganMs = performance.now();
+  const server = await Terrarium.start(CLI, folder, { data, seed: 'demo' });
+  const startMs = Math.round(performance.now() - beganMs);
+  if (lambdaUrl === '') {
+    const { id } = await server.publish({ code: CODE, env: { NUMBER: '0' } });
+    lambdaUrl = `/meta/root/lambdas/${id}`;
+  }
+  await check(server);
+  const countBefore = counts.operations;
+  const untilMs = performance.now() + LIFE_MS;
+  const workers = operations.map(async (operation) => {
+    for (let number = countBefore; performance.now() < untilMs; number++) {
+      await operation(server, number);
+      await wait(PAUSE_MS);
+    }
+  });
+  await Promise.all(workers);
+  const usage = usageOf(server);
+  await server.end(ending);
+  return { operations: counts.operations - countBefore, startMs, ...usage, ...sizeOfData() };
+}
+
+const lives: Life[] = [];
+const untilMs = performance.now() + minutes * 60_000;
+while (performance.now() < untilMs) lives.push(await live(ENDINGS[lives.length % ENDINGS.length] ?? 'SIGTERM'));
+const last = await Terrarium.start(CLI, folder, { data });
+await check(last);
+await last.end();
+rmSync(folder, { recursive: true });
+
+const figures = ['operations', 'startMs', 'megabytes', 'descriptors', 'processes', 'folderMegabytes', 'files'] as const;
+const growthOf = (figure: keyof Life) => (lives.at(-1)?.[figure] ?? 0) - (lives[0]?.[figure] ?? 0);
+const perThousand = (growth: number) => ((1_000 * growth) / Math.max(1, counts.operations)).toFixed(2);
+printTable(
+  ['life', ...figures],
+  [
+    ...lives.map((life, number) => [String(number + 1), ...figures.map((figure) => String(life[figure]))]),
+    ['growth per 1,000 operations', '', ...figures.slice(1).map((figure) => perThousand(growthOf(figure)))],
+  ],
+);
+for (const { figure, allowed } of ALLOWED) {
+  if (growthOf(figure) <= allowed) continue;
+  process.exitCode = 1;
+  console.log(`${figure} grew by ${growthOf(figure)}, more than ${allowed}`);
+}
+console.log(`${counts.operations} operations, ${counts.lost} lost, ${counts.faults} faults`);
+if (counts.lost + counts.faults > 0) process.exitCode = 1;

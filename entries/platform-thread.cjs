@@ -1,0 +1,120 @@
+'use strict';
+// The library's side in the test suite: a platform runs in a thread of its own (run-platform.mjs), where no replaced timer, stubbed
+// fetch or document of the tests reaches it, and which answers while the tests block. Here, each call becomes a message.
+const { writeSync } = require('node:fs');
+const { join } = require('node:path');
+const { MessageChannel, receiveMessageOnPort, SHARE_ENV, Worker } = require('node:worker_threads');
+
+const PROGRAM = join(__dirname, 'run-platform.mjs');
+/** Time that a call may take for which the tests' thread waits. */
+const BLOCKING_CALL_MS = 10_000;
+const STOPPED = { message: 'this platform was stopped. Start a new one.', properties: { code: 'STOPPED' } };
+
+/** Threads whose platforms were not stopped. */
+const running = new Set();
+
+exports.startEmulator = async (options = {}, hooks = {}) => new PlatformThread(options, hooks).start();
+
+class PlatformThread {
+  #hooks;
+  #worker;
+  #calls = new Map();
+  #callCount = 0;
+  #ended;
+  #stopping;
+  /** For the calls that return a value instead of a promise. */
+  #blocking = new MessageChannel();
+  #isAnswered = new Int32Array(new SharedArrayBuffer(4));
+
+  constructor(options, hooks) {
+    this.#hooks = hooks;
+    const reported = ['onWarning', 'onFault'].filter((name) => typeof hooks[name] === 'function');
+    const workerData = { options, reported, blocking: this.#blocking.port2, isAnswered: this.#isAnswered };
+    try {
+      this.#worker = new Worker(PROGRAM, {
+        workerData,
+        transferList: [this.#blocking.port2],
+        env: SHARE_ENV,
+        execArgv: [],
+      });
+    } catch (cause) {
+      throw errorOf({ message: `an option is not plain data: ${cause.message}`, properties: { code: 'SETTING' } });
+    }
+    this.#worker.on('message', (message) => this.#receive(message));
+    this.#worker.on('error', ({ message }) =>
+      this.#fail({ message: `the platform ended: ${message}`, properties: {} }),
+    );
+    this.#worker.on('messageerror', ({ message }) => this.#fail({ message, properties: {} }));
+    this.#ended = new Promise((resolve) => this.#worker.once('exit', resolve)).then(() => this.#fail(STOPPED));
+  }
+
+  async start() {
+    const { facts, functions } = await this.#call('start', []);
+    if (running.size === 0) process.once('exit', reportRunning);
+    running.add(this);
+    const platform = facts;
+    for (const path of functions) {
+      const [name, group] = path.split('.').reverse();
+      if (group !== undefined) platform[group] ??= {};
+      const owner = group === undefined ? platform : platform[group];
+      owner[name] = (...args) => this.#call(path, args);
+    }
+    platform.windowUrl = () => this.#callBlocking('windowUrl', []);
+    const { stop } = platform;
+    platform.stop = () => {
+      this.#stopping ??= this.#worker ? stop().then(() => this.#ended) : this.#ended;
+      return this.#stopping;
+    };
+    platform[Symbol.asyncDispose] = platform.stop;
+    return platform;
+  }
+
+  #call(path, args) {
+    return new Promise((resolve, reject) => {
+      if (!this.#worker) throw errorOf(STOPPED);
+      this.#callCount += 1;
+      this.#worker.postMessage({ id: this.#callCount, path, args });
+      this.#calls.set(this.#callCount, { resolve, reject });
+      // A call keeps the process running, and a platform without calls does not.
+      this.#worker.ref();
+    });
+  }
+
+  #callBlocking(path, args) {
+    if (!this.#worker) throw errorOf(STOPPED);
+    Atomics.store(this.#isAnswered, 0, 0);
+    this.#blocking.port1.postMessage({ path, args });
+    Atomics.wait(this.#isAnswered, 0, 0, BLOCKING_CALL_MS);
+    const { error, value } = receiveMessageOnPort(this.#blocking.port1)?.message ?? { error: STOPPED };
+    if (error) throw errorOf(error);
+    return value;
+  }
+
+  #receive({ hook, id, error, value }) {
+    if (hook) return this.#hooks[hook](value);
+    const { resolve, reject } = this.#calls.get(id) ?? {};
+    this.#calls.delete(id);
+    if (this.#calls.size === 0 && !this.#stopping) this.#worker?.unref();
+    return error ? reject?.(errorOf(error)) : resolve?.(value);
+  }
+
+  #fail(error) {
+    this.#worker = undefined;
+    running.delete(this);
+    if (running.size === 0) process.off('exit', reportRunning);
+    for (const { reject } of this.#calls.values()) reject(errorOf(error));
+    this.#calls.clear();
+  }
+}
+
+/** An error of this realm, so that `instanceof Error` holds in a test runner's sandbox. */
+function errorOf({ message, properties }) {
+  return Object.assign(new Error(message), properties);
+}
+
+function reportRunning() {
+  writeSync(
+    2,
+    'terrarium: a platform was still running when its process ended. Call its stop() when the tests are done.\n',
+  );
+}

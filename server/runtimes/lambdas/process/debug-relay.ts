@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { codeOf } from '../../../model/errors.ts';
+
+/** Ports that are tried from the first one on, before any free one. */
+const PORTS_TO_TRY = 20;
+/** Time that a debugger waits for the process, which is started again after an edit. */
+const MAX_WAIT_MS = 10_000;
+
+/** The address of a debugger, which stays the same while edits replace the process behind it. */
+export class DebugRelay {
+  readonly url: string;
+  readonly #server: Server;
+  readonly #path: string;
+  readonly #sockets = new Set<Duplex>();
+  #inspectorUrl: URL | undefined;
+  #waiting: ((inspectorUrl: URL | undefined) => void)[] = [];
+
+  /** @param id last part of the address; whoever knows it can run any code in the lambda's process */
+  static async listen(firstPort: number, id: string): Promise<DebugRelay> {
+    const server = createServer((_, response) => void response.writeHead(404).end());
+    const ports = firstPort === 0 ? [] : Array.from({ length: PORTS_TO_TRY }, (_, step) => firstPort + step);
+    for (const port of [...ports, 0]) {
+      try {
+        await once(server.listen(port, '127.0.0.1'), 'listening');
+        return new DebugRelay(server.unref(), id);
+      } catch (failure) {
+        if (codeOf(failure) !== 'EADDRINUSE') throw failure;
+      }
+    }
+    throw new Error('there is no free port for a debugger');
+  }
+
+  private constructor(server: Server, id: string) {
+    this.#server = server;
+    this.#path = `/${id}`;
+    // As: it listens on TCP.
+    this.url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}${this.#path}`;
+    server.on('upgrade', (request, socket, head) => void this.#attach(request, socket, head));
+  }
+
+  /** The inspector of the present process. Undefined: debuggers wait for the next one. */
+  set inspectorUrl(url: string | undefined) {
+    this.#inspectorUrl = url === undefined ? undefined : new URL(url);
+    if (this.#inspectorUrl) for (const resolve of this.#waiting.splice(0)) resolve(this.#inspectorUrl);
+  }
+
+  close(): void {
+    this.#server.close();
+    for (const resolve of this.#waiting.splice(0)) resolve(undefined);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async #attach(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#keep(socket);
+    const { origin } = request.headers;
+    // Pages of the web send their origin; debuggers send none, or that of the browser's own tools.
+    if (request.url !== this.#path || (origin !== undefined && /^https?:|^null$/.test(origin))) {
+      socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    const inspectorUrl = this.#inspectorUrl ?? (await this.#nextInspector());
+    if (!inspectorUrl) {
+      socket.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    const inspector = connect(Number(inspectorUrl.port), inspectorUrl.hostname);
+    this.#keep(inspector);
+    inspector.write(requestText(request, inspectorUrl));
+    inspector.write(head);
+    socket.pipe(inspector).pipe(socket);
+    socket.once('close', () => inspector.destroy());
+    inspector.once('close', () => socket.destroy());
+  }
+
+  #nextInspector(): Promise<URL | undefined> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(undefined), MAX_WAIT_MS).unref();
+      this.#waiting.push((inspectorUrl) => {
+        clearTimeout(timer);
+        resolve(inspectorUrl);
+      });
+    });
+  }
+
+  #keep(socket: Duplex): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket)).on('error', () => socket.destroy());
+  }
+}
+
+/** The request of a debugger as the inspector expects it: with its own path and host. */
+function requestText({ rawHeaders }: IncomingMessage, { pathname, host }: URL): string {
+  const lines = [`GET ${pathname} HTTP/1.1`];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = `${rawHeaders[index]}`;
+    lines.push(`${name}: ${name.toLowerCase() === 'host' ? host : rawHeaders[index + 1]}`);
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
