@@ -87,6 +87,7 @@ test('a form that reached a real CRM is a warning until a form is intercepted, a
   });
   await expect(warning).toBeVisible();
   await expect(card(page, 'Mock CRM')).toContainText('form not caught');
+  await expect(page.getByRole('link', { name: '1 call left this machine' })).toBeVisible();
   await expectNoFaults(page, 'a form that was not caught');
   await warning.click();
   await expect(page.getByRole('heading', { name: 'order-status' })).toBeVisible();

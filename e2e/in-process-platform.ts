@@ -17,7 +17,8 @@ export class InProcessPlatform extends WindowPlatform {
   constructor(folder: string, options: TerrariumOptions) {
     super();
     this.dataDir = join(folder, 'data');
-    this.#options = { ...options, data: this.dataDir };
+    // As on a platform that is started by the command.
+    this.#options = { outbound: { default: 'pass' }, ...options, data: this.dataDir };
   }
 
   override async start(): Promise<void> {

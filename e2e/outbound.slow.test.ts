@@ -171,7 +171,7 @@ describe('rules about outbound calls', () => {
   afterAll(() => form?.platform.stop());
 
   it('apply immediately, for a lambda with a running process, and are in the record of the call', async () => {
-    expect((await send('GET', url, { auth })).body).toEqual({ revision: 0, rules: [], crm: 'catch' });
+    expect((await send('GET', url, { auth })).body).toEqual({ revision: 0, rules: [], crm: 'catch', default: 'block' });
     expect(await form.submit('Hopper')).toBe(200);
     const put = await send('PUT', url, { auth, body: { rules: [{ host: '{crm}', action: 'fail', status: 500 }] } });
     expect(put.body).toMatchObject({

@@ -72,12 +72,14 @@ export const freePorts: Flags = Object.fromEntries(listeners.map(({ port }) => [
  * unless flags set them, free ports.
  *
  * @param presets values of the command that win over environment and terrarium.json, but not over flags
+ * @param fallbacks values of the command that are used instead of the defaults
  * @throws UserError
  */
 export function configOf(
   options: Readonly<Record<string, unknown>>,
   terminal: Pick<Terminal, 'env' | 'folder'>,
   presets: Flags = {},
+  fallbacks: Flags = {},
 ): ConfigWithOrigins {
   const written = flagsOf(options);
   const folder = namedFolder(options, terminal.folder);
@@ -85,7 +87,10 @@ export function configOf(
   const flags = { ...presets, ...named, ...written };
   const { env, folder: workingFolder } = terminal;
   const project = projectFolder(workingFolder);
-  const { config, origins } = readConfig({ flags, env, folder: workingFolder, project });
+  const read = (readFlags: Flags) => readConfig({ flags: readFlags, env, folder: workingFolder, project });
+  const { origins } = read(flags);
+  const missing = Object.entries(fallbacks).filter(([key]) => origins.get(key) === 'default');
+  const { config } = read({ ...flags, ...Object.fromEntries(missing) });
   const byName = Object.keys(named).filter((key) => !(key in written));
   return { config, origins: new Map([...origins, ...byName.map((key) => [key, '--instance'] as const)]) };
 }

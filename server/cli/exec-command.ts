@@ -28,7 +28,8 @@ PLATFORM_API_KEY, PLATFORM_API_SECRET, SCM_API_URL and SCM_TOKEN and, in the dem
 PLATFORM_DEPLOY_URL, PLATFORM_TARGET_ORG_NAME, PLATFORM_TARGET_ENV_UUID, PLATFORM_TARGET_API_UUID, APP_SERVICE_PORT.
 NO_PROXY and no_proxy include the loopback addresses, so that calls to this machine bypass a proxy.
 Unless flags set them, the world is kept in memory and the ports are free ones; environment and terrarium.json
-have no effect on these. Only CMD writes to standard output.
+have no effect on these. Calls of lambdas to hosts outside this machine are blocked unless --outbound-default or an outbound
+rule lets them pass. Only CMD writes to standard output.
 
 Exit codes: the exit code of CMD, 128 + n if signal n ended it, ${NOT_FOUND} if it does not exist, ${NOT_EXECUTABLE} if it cannot be run;
 1 internal error; 2 invalid usage.`;
@@ -41,7 +42,7 @@ export const execCommand = defineCommand({
   options: settingOptions,
   notes: NOTES,
   async run({ options, terminal, startEmulator }, ...args) {
-    const found = configOf(options, terminal, { data: IN_MEMORY, ...freePorts });
+    const found = configOf(options, terminal, { data: IN_MEMORY, ...freePorts }, { 'outbound.default': 'block' });
     const { config } = found;
     let received: Signal | undefined;
     let pass: (signal: Signal) => void = () => {};

@@ -45,6 +45,16 @@ describe('terrarium exec', () => {
     await expect(fetch(`${baseUrl}/meta/health`)).rejects.toThrow();
   });
 
+  it.each([
+    [[], {}, 'block'],
+    [['--outbound-default', 'pass'], {}, 'pass'],
+    [[], { TERRARIUM_OUTBOUND_DEFAULT: 'pass' }, 'pass'],
+  ])('with %j and %j has the policy for outbound calls: %s', async (options, env, policy) => {
+    const command = ['sh', '-c', `${CliRunner.command} outbound`];
+    const { out } = await cli.run(['exec', '--seed', 'empty', ...options, '--', ...command], { env });
+    expect(out).toBe(`${policy} for all other hosts outside this machine (setting outbound.default)\n`);
+  });
+
   it('sets PLATFORM_DEPLOY_URL if the world has a deployment endpoint', async () => {
     const development = {
       properties: { environment_type: 'development' },

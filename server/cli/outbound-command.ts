@@ -31,7 +31,8 @@ export const outboundCommand = defineCommand({
       options: platformOptions,
       async ask(client) {
         const answer = await client.ask(outboundRoutes.readOutboundRules);
-        return { answer: answer.rules, lines: linesOf(answer.rules) };
+        const policy = `${answer.default} for all other hosts outside this machine (setting outbound.default)`;
+        return { answer: answer.rules, lines: [...linesOf(answer.rules), policy] };
       },
     }),
     defineCommand({

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../platform/emulator.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
 
@@ -152,6 +153,17 @@ describe('terrarium invoke', () => {
     expect(emails).toEqual(expect.arrayContaining(['file@example.com', 'in@example.com']));
   });
 
+  it('shows a connection without HTTP with its bytes', async () => {
+    const server = createServer((socket) => socket.end('answer'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo; // a listening TCP server has one
+    const connect = `require('net').connect(${port}, '127.0.0.1').on('data', () => callback(null, 'read')).write('ask')`;
+    await createLambda('connecting', `exports.run = (event, context, callback) => { ${connect} }`);
+    const { out } = await cli.runInProcess(['invoke', '/demo/website/development/connecting']);
+    expect(out).toMatch(new RegExp(`outbound {2}TCP tcp://127.0.0.1:${port}: 3 bytes sent, 6 received in [\\d.]+ ms`));
+  });
+
   it('ends with exit code 1 when the lambda fails', async () => {
     await createLambda('failing', "exports.run = (event, context, callback) => callback('out of ink', 'ERROR');");
     const { exitCode, out } = await cli.runInProcess(['invoke', '/demo/website/development/failing']);
@@ -261,7 +273,9 @@ it('terrarium outbound adds, lists and removes rules for outbound calls', async 
   expect(added).toMatchObject([{ host: 'captcha.example', action: 'answer', ...answer }]);
   await cli.json('outbound', 'add', '{crm}', 'delay', '--delay-ms', '5');
   const { out } = await cli.runInProcess(['outbound']);
-  expect(out).toMatch(/^delay of 5 ms for \{crm\}.*\nanswer with 200 for captcha.example/);
+  expect(out).toMatch(
+    /^delay of 5 ms for \{crm\}.*\nanswer with 200 for captcha.example.*\n(pass|block) for all other hosts outside/,
+  );
   expect((await cli.runInProcess(['outbound', 'add', 'a', 'answer', '--times', 'x'])).exitCode).toBe(2);
   const wrong = await cli.runInProcess(['outbound', 'add', 'a', 'fail']);
   expect(wrong).toMatchObject({

@@ -5,6 +5,7 @@ import {
   type RecordedView,
   recordedRoutes,
 } from '../api/routes/recorded.ts';
+import { MOCK_TITLES } from '../model/invocation.ts';
 import { ExitWith } from './exit-with.ts';
 import { followChanges, localTime } from './live-events.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
@@ -177,18 +178,11 @@ function excerptOf(text: string, characters: number): string {
   return text.length > characters ? `${text.slice(0, characters)}...` : text;
 }
 
-export function outboundText({
-  method,
-  url,
-  error,
-  status,
-  durationMs,
-  afterRedirect,
-  caughtBy,
-  rules,
-}: OutboundCall): string {
-  const end = `${method} ${url}: ${error ?? status} in ${durationMs} ms`;
+export function outboundText(call: OutboundCall): string {
+  const { method, url, error, status, durationMs, connection, afterRedirect, caughtBy, rules } = call;
+  const bytes = `${connection?.sentBytes ?? 0} bytes sent, ${connection?.receivedBytes ?? 0} received`;
+  const end = `${method} ${url}: ${error ?? status ?? bytes} in ${durationMs} ms`;
   if (afterRedirect) return `${end}, the page after the mock CRM's redirect`;
-  if (caughtBy) return `${end}, caught by the mock CRM`;
+  if (caughtBy) return `${end}, caught by ${MOCK_TITLES[caughtBy]}`;
   return rules?.length ? `${end}, by the rule: ${rules.map(({ text }) => text).join(', ')}` : end;
 }

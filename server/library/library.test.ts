@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -52,6 +53,32 @@ describe('a platform in a test suite', () => {
     const wrong = platform.outbound.add({ host: 'a', action: 'fail' });
     await expect(wrong).rejects.toMatchObject({ code: 'REFUSED', status: 400 });
     await platform.leads.clear();
+  });
+
+  it('blocks calls to hosts outside this machine until a rule lets them pass, and calls to this machine never', async () => {
+    const server = createServer((socket) => socket.end('answer'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo; // a listening TCP server has one
+    const code = `exports.run = (event) => new Promise((resolve) => {
+      const here = (name, options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]);
+      const socket = require('net').connect({ host: JSON.parse(event), port: ${port}, lookup: here });
+      socket.on('error', (error) => resolve(error.message)).on('data', (bytes) => resolve(String(bytes)));
+    })`;
+    await platform.deploy('/demo/website/development/caller', { code });
+    const call = (host: string) => platform.invoke('caller', host);
+    expect(await call('localhost')).toMatchObject({ outcome: { result: 'answer' } });
+    const blocked = await call('api.example.com');
+    const reason = expect.stringContaining('{ "host": "api.example.com", "action": "pass" }');
+    expect(blocked).toMatchObject({ outcome: { result: reason }, outbound: [{ blocked: true, error: reason }] });
+    await platform.outbound.add({ host: 'api.example.com', action: 'pass' });
+    expect(await call('api.example.com')).toMatchObject({
+      outcome: { result: 'answer' },
+      outbound: [{ method: 'TCP', leftMachine: true, connection: { host: 'api.example.com', port, receivedBytes: 6 } }],
+    });
+    await using passing = await startEmulator({ ...options, seed: 'empty', outbound: { default: 'pass' } });
+    await passing.deploy('caller', { code });
+    expect(await passing.invoke('caller', 'api.example.com')).toMatchObject({ outcome: { result: 'answer' } });
   });
 
   it('resolves a wait for a lead when it arrives', async () => {

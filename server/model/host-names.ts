@@ -8,6 +8,20 @@ export function canonicalHost(written: string): string {
   return withoutTrailing(name.replace(/^\[(.*)\]$/, '$1'), '.');
 }
 
+/** True if the host is this machine. */
+export function isLoopbackHost(canonical: string): boolean {
+  return /^(localhost|.*\.localhost|127(\.\d+){1,3}|0\.0\.0\.0|::1?|::ffff:(127(\.\d+){3}|7f[0-9a-f]*:[0-9a-f]+|0:0))$/.test(
+    canonical,
+  );
+}
+
+const METADATA_HOSTS = ['169.254.169.254', '::ffff:a9fe:a9fe', 'fd00:ec2::254', 'metadata.google.internal'];
+
+/** True if the host is the metadata service of a cloud, which hands out credentials. */
+export function isMetadataHost(canonical: string): boolean {
+  return METADATA_HOSTS.includes(canonical);
+}
+
 /** True if the host is a loopback name, or reserved for the window, so that no endpoint can use it (D-151). */
 export function isReservedHost(canonical: string): boolean {
   return (

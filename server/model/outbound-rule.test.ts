@@ -87,6 +87,30 @@ describe('what becomes of a call', () => {
     expect(decideOutbound([], crm, true)).toEqual({ action: 'catch', delayMs: 0, rules: [] });
   });
 
+  it('is blocked outside this machine by the policy, unless a rule or the configuration of the CRM decides', () => {
+    const outside = { ...other, blockedAs: 'outside' as const };
+    expect(decideOutbound([], outside, true)).toEqual({ action: 'block', delayMs: 0, blockedAs: 'outside', rules: [] });
+    expect(decideOutbound([rule({ host: '*', action: 'pass' })], outside, true)).toMatchObject({ action: 'pass' });
+    expect(decideOutbound([], { ...outside, isMockedPort: true }, true)).toMatchObject({ action: 'catch' });
+    expect(decideOutbound([], { ...crm, blockedAs: 'outside' }, true)).toMatchObject({ action: 'catch' });
+    expect(decideOutbound([], { ...crm, blockedAs: 'outside' }, false)).toBeUndefined();
+  });
+
+  it('is blocked to a metadata service unless a rule without a star decides', () => {
+    const metadata = { hostname: 'fd00:ec2::254', port: 80, isCrm: false, blockedAs: 'metadata' as const };
+    const decide = (host: string, action: 'pass' | 'block') => decideOutbound([rule({ host, action })], metadata, true);
+    expect(decide('*', 'pass')).toMatchObject({ action: 'block', blockedAs: 'metadata', rules: [] });
+    expect(decide('[fd00:ec2::254]', 'pass')).toMatchObject({ action: 'pass' });
+    expect(decide('*', 'block')).toMatchObject({ action: 'block', rules: [{ text: 'block for *' }] });
+  });
+
+  it('is decided by the address of the connection, too', () => {
+    const named = { ...other, address: '192.0.2.7' };
+    expect(meets('192.0.2.7', named)).toBe(true);
+    expect(meets('api.partner.example', named)).toBe(true);
+    expect(meets('192.0.2.8', named)).toBe(false);
+  });
+
   it('is decided by the first enabled rule that matches', () => {
     const off = { ...rule({ host: '*', action: 'block' }), enabled: false };
     const fail = rule({ host: '*.example', action: 'fail', status: 500 });

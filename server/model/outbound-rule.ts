@@ -41,7 +41,18 @@ export interface OutboundTarget {
   port: number;
   /** True if it is the host of the lambda's CRM_API_BASEPATH, or if the call sends a form to a CRM (D-200). */
   isCrm: boolean;
+  /** The address to connect to, if the host name is the one by which the lambda has looked it up. */
+  address?: string;
+  /** A mock receives all connections to this port. */
+  isMockedPort?: boolean;
+  /** It is beyond this machine. */
+  isOutside?: boolean;
+  /** The reason for which it is blocked unless a rule decides otherwise. */
+  blockedAs?: BlockReason;
 }
+
+/** A host outside this machine with `outbound.default: block`, or the metadata service of a cloud. */
+export type BlockReason = 'outside' | 'metadata';
 
 /** A rule that matched a call, as it was then. (A type instead of an interface, so that it is assignable to JSON.) */
 export type MetRule = { id: string; text: string };
@@ -52,11 +63,13 @@ export interface OutboundVerdict {
   status?: number;
   error?: NetworkError;
   answer?: OutboundAnswer;
+  /** The reason of a call that is blocked without a rule. */
+  blockedAs?: BlockReason;
   rules: MetRule[];
 }
 
 /**
- * Delays add up until a rule decides. Without one, calls to the CRM are intercepted if `catchesCrm`. Undefined: not affected.
+ * Delays add up until a rule decides. Without one, calls to a mocked port are intercepted, and those to the CRM if `catchesCrm`. Undefined: not affected.
  *
  * @param skippedIds rules that do not apply to this call, because of its number
  */
@@ -71,6 +84,8 @@ export function decideOutbound(
   for (const rule of rules) {
     const { id, action, status, error } = rule;
     if (!rule.enabled || skippedIds?.has(id) || !meets(rule.host, target)) continue;
+    // Only a rule that names it opens the metadata service.
+    if (target.blockedAs === 'metadata' && rule.host.includes('*') && action !== 'block') continue;
     met.push({ id, text: describeRule(rule) });
     if (action !== 'delay') {
       const answer = action === 'answer' && { answer: answerOf(rule) };
@@ -85,8 +100,12 @@ export function decideOutbound(
     }
     delayMs += rule.delayMs ?? 0;
   }
-  const action = target.isCrm && catchesCrm ? 'catch' : 'pass';
-  return action === 'catch' || met.length > 0 ? { action, delayMs, rules: met } : undefined;
+  if (target.isMockedPort || (target.isCrm && catchesCrm)) return { action: 'catch', delayMs, rules: met };
+  // With `outbound.crm: pass`, calls to the CRM are to leave.
+  const { blockedAs } = target;
+  if (blockedAs && !(target.isCrm && blockedAs === 'outside'))
+    return { action: 'block', delayMs, blockedAs, rules: met };
+  return met.length > 0 ? { action: 'pass', delayMs, rules: met } : undefined;
 }
 
 function answerOf({ headers, body, file, times, after }: OutboundRule): OutboundAnswer {
@@ -113,6 +132,15 @@ export function describeRule({ host, action, delayMs, status, error }: RuleSumma
   return action === 'fail' ? `fail with ${status ?? error} for ${host}` : `${action} for ${host}`;
 }
 
+/** Returns why a call fails: the rule; or without one, the policy and the rule that would allow the call. */
+export function reasonOfVerdict({ blockedAs, rules }: OutboundVerdict, { hostname }: OutboundTarget): string {
+  if (blockedAs === undefined) return `outbound rule: ${rules.at(-1)?.text ?? 'the configuration'}`;
+  const fact =
+    blockedAs === 'metadata' ? 'metadata services of clouds are blocked' : "the setting outbound.default is 'block'";
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+  return `${fact}; the outbound rule { "host": "${host}", "action": "pass" } allows the call`;
+}
+
 /** A pattern with more of them is slow to compare, and hosts do not need it. */
 const MAX_STARS = 4;
 const PATTERN = /^(\{crm\}|([A-Za-z0-9._*-]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?)$/;
@@ -127,11 +155,13 @@ export function faultOfHost(text: string): string | undefined {
 /** Names of this machine that lead to the same service, so a rule for one of them applies to all. */
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 
-export function meets(pattern: string, { hostname, port, isCrm }: OutboundTarget): boolean {
+export function meets(pattern: string, { hostname, address = hostname, port, isCrm }: OutboundTarget): boolean {
   if (pattern === OWN_CRM) return isCrm;
   const [, host = '', wantedPort] = /^(\[[^\]]*\]|.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];
   if (wantedPort !== undefined && Number(wantedPort) !== port) return false;
-  if (host.includes('*')) return matchesStars(host, hostname);
-  const [named, called] = [canonicalHost(host), canonicalHost(hostname)];
-  return named === called || (LOOPBACK.includes(named) && LOOPBACK.includes(called));
+  return [hostname, address].some((candidate) => {
+    if (host.includes('*')) return matchesStars(host, candidate);
+    const [named, called] = [canonicalHost(host), canonicalHost(candidate)];
+    return named === called || (LOOPBACK.includes(named) && LOOPBACK.includes(called));
+  });
 }

@@ -59,13 +59,14 @@ export function validateConfig(
 }
 
 /**
- * The settings of a platform that code starts, such as a test suite. Defaults: in memory, on free ports, without a window. Environment
- * and terrarium.json are not read.
+ * The settings of a platform that code starts, such as a test suite. Defaults: in memory, on free ports, without a window, and calls of
+ * lambdas to hosts outside this machine are blocked. Environment and terrarium.json are not read.
  *
  * @throws UserError
  */
 export function completeOptions(options: StartOptions): Config {
-  const input = { headless: true, basePort: 0, gatewayPort: 0, data: IN_MEMORY, ...options };
+  const outbound = { default: 'block', ...options.outbound };
+  const input = { headless: true, basePort: 0, gatewayPort: 0, data: IN_MEMORY, ...options, outbound };
   return validateConfig(
     input,
     () => process.cwd(),

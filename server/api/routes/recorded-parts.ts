@@ -27,7 +27,7 @@ export const outboundListRoutes = defineRoutes('Window', {
   listOutboundCalls: route('get /inspect/outbound-calls', 'caller', {
     summary: 'List outbound calls of lambdas',
     description:
-      'Lists HTTP calls of lambdas that you can view, from finished invocations, newest first. A page can contain fewer calls than ' +
+      'Lists calls and connections of lambdas that you can view, from finished invocations, newest first. A page can contain fewer calls than ' +
       'requested, even none, and still have a `next`.',
     query: {
       q: text('Search terms, as for invocations', { examples: ['is:failed url:crm.example time:>10m'] }),

@@ -8,6 +8,11 @@ export const outbound = {
   settings: {
     outbound: z
       .strictObject({
+        default: z.enum(['pass', 'block']).default('pass').register(settingNotes, {
+          description: 'calls of lambdas to hosts outside this machine that no outbound rule matches: pass or block',
+          expected: 'pass or block',
+          placeholder: 'pass|block',
+        }),
         crm: z.enum(['catch', 'pass']).default('catch').register(settingNotes, {
           description: 'calls of lambdas to their CRM: catch (the mock CRM responds) or pass (to the real host)',
           expected: 'catch or pass',

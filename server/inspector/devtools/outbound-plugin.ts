@@ -14,7 +14,8 @@ export const outboundPlugin = plugin({
     platform.fill(outboundRules, { list: () => rules.kept().rules, replace: rules.replace });
     platform.routes(async (guard) => {
       const { outboundRouter } = await import('./outbound-routes.ts');
-      return [outboundRouter({ rules, crm: platform.config.outbound.crm }, guard)];
+      const { default: action, crm } = platform.config.outbound;
+      return [outboundRouter(rules, { default: action, crm }, guard)];
     });
     return rules;
   },

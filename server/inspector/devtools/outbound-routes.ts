@@ -3,9 +3,15 @@ import { outboundRoutes } from '../../api/routes/outbound.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import type { OutboundRules } from './outbound-rules.ts';
 
-export function outboundRouter(outbound: { rules: OutboundRules; crm: 'catch' | 'pass' }, guard: RouteGuard): Router {
+/** Settings for calls that match no rule. */
+interface OutboundDefaults {
+  default: 'pass' | 'block';
+  crm: 'catch' | 'pass';
+}
+
+export function outboundRouter(rules: OutboundRules, defaults: OutboundDefaults, guard: RouteGuard): Router {
   return mountRoutes(outboundRoutes, guard, {
-    readOutboundRules: () => ({ ...outbound.rules.kept(), crm: outbound.crm }),
-    replaceOutboundRules: async ({ body }) => ({ ...(await outbound.rules.replace(body)), crm: outbound.crm }),
+    readOutboundRules: () => ({ ...rules.kept(), ...defaults }),
+    replaceOutboundRules: async ({ body }) => ({ ...(await rules.replace(body)), ...defaults }),
   });
 }

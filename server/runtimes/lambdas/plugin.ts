@@ -35,7 +35,7 @@ export const lambdasPlugin = plugin({
     const service = new LambdaService({
       view: platform.store.view,
       recentCalls,
-      addresses: addresses.serviceAddresses,
+      addresses: addresses.all,
       nowMs: platform.fineMs,
       steadyMs: platform.steadyMs,
       childFile: unpackedFile('dist/server/lambda-child.cjs'),
@@ -57,6 +57,7 @@ export const lambdasPlugin = plugin({
       outbound: {
         crm: config.outbound.crm,
         crmHosts: config.outbound.crmHosts,
+        default: config.outbound.default,
         crmAddress: crm.address,
         rules: () => platform.slot(outboundRules).list(),
       },

@@ -1,7 +1,11 @@
 import { live } from '../../api/live.ts';
 import { useMissing } from '../../api/permissions.tsx';
 import { usePlatformStatus } from '../../api/platform-status.ts';
+import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
+import { counted } from '../../components/amounts.ts';
 import { preferences } from '../../preferences/preferences.ts';
+import { PlaceLink } from '../../shell/place-link.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useValue } from '../../value-store.ts';
 import { Failing } from './failing.tsx';
@@ -10,6 +14,27 @@ import { FormPath } from './form-path.tsx';
 import { ServiceCard } from './service-card.tsx';
 import { useServices } from './use-services.ts';
 import { areStepsDone, areStepsOver, useTour } from './use-tour.ts';
+
+const LEFT_CALLS = { q: 'is:left', limit: 100 };
+
+/** The policy for calls of lambdas to other hosts, and the number of calls that have left this machine. */
+function OutboundPolicy() {
+  const policy = useRead(keys.outbound, '/inspect/outbound').data?.default;
+  const { calls = [], next } = useRead(keys.invocations, '/inspect/outbound-calls', LEFT_CALLS).data ?? {};
+  return (
+    <p className="mt-1 text-muted">
+      {policy === 'block'
+        ? 'Calls to hosts outside this machine are blocked unless an outbound rule lets them pass.'
+        : 'Calls to other hosts go out unless an outbound rule blocks them.'}{' '}
+      {calls.length > 0 && (
+        <PlaceLink to={{ screen: 'invocations', search: { list: 'outbound', q: LEFT_CALLS.q } }}>
+          {next === undefined ? '' : 'At least '}
+          {counted(calls.length, 'call')} left this machine
+        </PlaceLink>
+      )}
+    </p>
+  );
+}
 
 /** The services with their state, and the first steps. */
 export default function HomeScreen() {
@@ -30,7 +55,7 @@ export default function HomeScreen() {
               Terrarium runs lambdas, public endpoints, containers and pipelines on this machine, and a mock CRM
               receives the leads your lambdas send.
             </p>
-            <p className="mt-1 text-muted">Calls to other hosts go out unless an outbound rule blocks them.</p>
+            <OutboundPolicy />
           </div>
           <FormPath tour={tour} />
           <Failing />

@@ -17,6 +17,21 @@ export function statusOf({ outcome, outboundFailures }: Ended): string {
   return outboundFailures ? callsFailed(outboundFailures) : 'ok';
 }
 
+interface EndedCall {
+  status?: number | undefined;
+  error?: string | undefined;
+  blocked?: true | undefined;
+  connection?: object | undefined;
+}
+
+/** Returns the result of an outbound call in a word or two. */
+export function resultOf({ status, error, blocked, connection }: EndedCall): string | number {
+  if (blocked) return 'blocked';
+  if (status !== undefined) return status;
+  if (!connection) return 'no response';
+  return error === undefined ? 'connected' : 'failed';
+}
+
 /** The number of failed calls in words. */
 export function callsFailed(count: number): string {
   return count === 1 ? 'call failed' : `${count.toLocaleString('en')} calls failed`;

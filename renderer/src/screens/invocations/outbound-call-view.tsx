@@ -1,9 +1,12 @@
 import { isFailedCall } from '../../../../server/model/failed-call.ts';
+import { MOCK_TITLES } from '../../../../server/model/invocation.ts';
 import { Duration } from '../../components/amount.tsx';
+import { counted } from '../../components/amounts.ts';
 import { BodyView } from '../../components/http-message.tsx';
 import { Badge, State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { TraceLink } from '../../shell/trace-link.tsx';
+import { resultOf } from './invocation-words.ts';
 import type { OutboundCall } from './use-invocations.ts';
 
 export interface OutboundCallViewProps {
@@ -19,15 +22,14 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
   return (
     <>
       <p className="flex flex-wrap items-center gap-2">
-        <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no response'}</State>
+        <State is={isFailedCall(call) ? 'error' : 'ok'}>{resultOf(call)}</State>
         <Badge>{call.method}</Badge>
         {call.caughtBy && (
           <Badge tone="running">
-            {call.afterRedirect
-              ? "page after the mock CRM's redirect"
-              : `caught by the mock ${call.caughtBy.toUpperCase()}`}
+            {call.afterRedirect ? "page after the mock CRM's redirect" : `caught by ${MOCK_TITLES[call.caughtBy]}`}
           </Badge>
         )}
+        {call.leftMachine && <Badge>left this machine</Badge>}
         <span className="ml-auto text-muted">
           <Duration ms={call.durationMs} />
         </span>
@@ -36,6 +38,11 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
         )}
       </p>
       <p className="mono mt-1 break-all text-muted">{call.url}</p>
+      {call.connection && (
+        <p className="mt-1 text-muted">
+          {counted(call.connection.sentBytes, 'byte')} sent, {counted(call.connection.receivedBytes, 'byte')} received
+        </p>
+      )}
       {call.rules && (
         <p className="mt-1 text-muted">
           <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }}>Outbound rule</PlaceLink>:{' '}

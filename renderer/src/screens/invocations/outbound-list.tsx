@@ -1,6 +1,7 @@
 import type { RecordedCall } from '../../../../server/api/routes/recorded-parts.ts';
 import { outboundQuery } from '../../../../server/api/routes/recorded-queries.ts';
 import { isFailedCall } from '../../../../server/model/failed-call.ts';
+import { MOCK_TITLES } from '../../../../server/model/invocation.ts';
 import type { GridColumn } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { methodColumn, tookColumn } from '../../components/list/call-columns.tsx';
@@ -9,6 +10,7 @@ import { State } from '../../components/state.tsx';
 import type { EventKind } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { lambdaColumn } from './invocation-columns.tsx';
+import { resultOf } from './invocation-words.ts';
 import { PartList } from './part-list.tsx';
 import { useOutboundCalls } from './use-invocations.ts';
 
@@ -22,11 +24,22 @@ const OUTBOUND_CALLS: EventKind<RecordedCall> = {
     { name: 'Failed calls', search: { q: 'is:failed' } },
     { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-took' } },
     { name: 'Caught by the mock CRM', search: { q: 'caught:crm' } },
+    { name: 'Sent to hosts outside this machine', search: { q: 'is:left' } },
+    { name: 'Blocked', search: { q: 'is:blocked' } },
   ],
   query: {
     read: outboundQuery,
     example: 'is:failed url:crm.example dur:>200',
-    suggestions: ['is:failed', 'time:>10m', 'dur:>200', 'caught:crm', 'method:post', 'body:"some text"'],
+    suggestions: [
+      'is:failed',
+      'is:left',
+      'is:blocked',
+      'time:>10m',
+      'dur:>200',
+      'caught:crm',
+      'method:post',
+      'body:"some text"',
+    ],
   },
 };
 const COLUMNS: readonly GridColumn<RecordedCall>[] = [
@@ -35,7 +48,7 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     sortBy: ({ status }) => status,
     header: 'Status',
     width: 104,
-    cell: (call) => <State is={isFailedCall(call) ? 'error' : 'ok'}>{call.status ?? 'no response'}</State>,
+    cell: (call) => <State is={isFailedCall(call) ? 'error' : 'ok'}>{resultOf(call)}</State>,
   },
   timeColumn(({ startedAt }) => startedAt),
   lambdaColumn({ hideOrder: 1 }),
@@ -55,7 +68,7 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     header: 'Decided by',
     width: { share: 1, minWidth: 100 },
     cell: ({ caughtBy, rules, error }) => (
-      <span className="text-muted">{rules?.at(-1)?.text ?? (caughtBy ? 'Mock CRM' : error)}</span>
+      <span className="text-muted">{rules?.at(-1)?.text ?? (caughtBy ? MOCK_TITLES[caughtBy] : error)}</span>
     ),
   },
 ];
@@ -73,7 +86,7 @@ export function OutboundList() {
       empty={
         <EmptyState
           title="No outbound calls yet"
-          text="HTTP calls of lambdas appear here when the invocation has finished."
+          text="Calls and connections of lambdas appear here when the invocation has finished."
         >
           <PlaceLink to={{ screen: 'home' }}>Send the demo's form</PlaceLink>
         </EmptyState>

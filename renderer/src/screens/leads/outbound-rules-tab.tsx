@@ -28,7 +28,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
   };
   const missing = useMissing('root');
   if (!query.data) return <Pending query={query} />;
-  const { rules, crm } = query.data;
+  const { rules, crm, default: policy } = query.data;
   const put = (next: readonly RuleRequest[], announcement: string) => {
     change.mutate(next, { onSuccess: () => announce(announcement) });
   };
@@ -165,9 +165,12 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
             <tr className="h-9 border-t border-line/55 text-muted">
               <td className="px-3">{rules.length + 2}</td>
               <td className="px-2">always</td>
-              <td className="px-2">all others</td>
+              <td className="px-2">all others outside this machine</td>
               <td className="px-2" colSpan={2}>
-                go to their hosts
+                {policy === 'block' ? 'blocked' : 'go to their hosts'}{' '}
+                <span className="text-small">
+                  (setting <code>outbound.default</code>)
+                </span>
               </td>
             </tr>
           </tbody>

@@ -28,15 +28,23 @@ export function connectOptionsIn(args: readonly unknown[]): ConnectOptions {
   return { ...options, port: first, ...(typeof second === 'string' && { host: second }) };
 }
 
-/** Returns the target of a connection; undefined when it is not a TCP connection. */
-export function targetOf(options: ConnectOptions, crm: OwnCrm | undefined): OutboundTarget | undefined {
+/**
+ * Returns the target of a connection; undefined when it is not a TCP connection.
+ *
+ * @param findName returns the name by which the lambda has looked up an address
+ */
+export function targetOf(
+  options: ConnectOptions,
+  crm: OwnCrm | undefined,
+  findName: (address: string) => string | undefined = () => undefined,
+): OutboundTarget | undefined {
   const port = Number(options.port);
   if (options.path || !(port > 0)) return undefined;
-  const host = String(options.host || 'localhost');
+  const host = String(options.host || 'localhost').replace(/^\[|\]$/g, '');
   // Who has looked up the address himself says with TLS which name he means.
-  const named = isIP(host) && options.servername ? String(options.servername) : host;
-  const hostname = named.toLowerCase().replace(/^\[|\]$/g, '');
+  const name = isIP(host) ? String(options.servername || findName(host) || host) : host;
+  const hostname = name.toLowerCase();
   const isOne = (host: CrmHost) => hostname === host.hostname && (host.port === undefined || port === host.port);
   const isCrm = crm?.hosts.some(isOne) === true;
-  return { hostname, port, isCrm };
+  return { hostname, port, isCrm, ...(name !== host && { address: host }) };
 }

@@ -1,19 +1,16 @@
 import { errorMonitor } from 'node:events';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
-import Module from 'node:module';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { RequestHead } from '../../../model/crm-form.ts';
-import { messageOf } from './error-text.ts';
-import type { OutboundCalls } from './outbound-calls.ts';
+import { failureOf, type OutboundCalls } from './outbound-calls.ts';
+import type { OutboundConnections } from './outbound-connections.ts';
 import { sniff } from './stream-hooks.ts';
 import { headerIn, traceHttp2 } from './trace-headers.ts';
 
 const { apply, getPrototypeOf } = Reflect;
 
 const REPORTED_ELSEWHERE = Symbol('reported elsewhere');
-
-type Loader = (name: string, ...rest: unknown[]) => unknown;
 
 /** The calls of a connection that is answered here are reported by the server that answers them, and not here. */
 export function reportElsewhere(socket: object): void {
@@ -24,36 +21,24 @@ export function reportElsewhere(socket: object): void {
 export class Http2Calls {
   readonly #calls: OutboundCalls;
   readonly #connectionFor: (head: RequestHead) => Socket | undefined;
-  readonly #authorities = new WeakMap<ClientHttp2Session, string>();
+  readonly #connections: OutboundConnections;
   #isWatching = false;
 
-  constructor(calls: OutboundCalls, connectionFor: (head: RequestHead) => Socket | undefined) {
+  constructor(
+    calls: OutboundCalls,
+    connections: OutboundConnections,
+    connectionFor: (head: RequestHead) => Socket | undefined,
+  ) {
     this.#calls = calls;
+    this.#connections = connections;
     this.#connectionFor = connectionFor;
   }
 
-  /** Watches node:http2 from its first session on, once it is loaded. */
-  install(): void {
-    // As: deprecated in words, and what every tool of this kind relies on.
-    const modules = Module as unknown as { _load: Loader };
-    let isKnown = false;
-    modules._load = new Proxy(modules._load, {
-      apply: (load, self, args: Parameters<Loader>) => {
-        const loaded = apply(load, self, args);
-        if (isKnown || !/^(node:)?http2$/.test(args[0])) return loaded;
-        isKnown = true;
-        const http2 = loaded as typeof import('node:http2'); // As: that is its name.
-        http2.connect = new Proxy(http2.connect, {
-          apply: (connect, receiver, args) => {
-            this.watch();
-            const session: ClientHttp2Session = apply(connect, receiver, args);
-            this.#authorities.set(session, String(args[0]));
-            return session;
-          },
-        });
-        return loaded;
-      },
-    });
+  /** Watches node:http2 from its first session on. An ES module may have loaded it without `require`. */
+  watchOnceLoaded(): void {
+    // As: a list that Node's types leave out.
+    const { moduleLoadList } = process as unknown as { moduleLoadList: readonly string[] };
+    if (!this.#isWatching && moduleLoadList.includes('NativeModule internal/http2/core')) this.watch();
   }
 
   watch(): void {
@@ -69,29 +54,31 @@ export class Http2Calls {
       apply: (request, self: ClientHttp2Session, args) => {
         const [headers, ...rest] = args;
         const traced = traceHttp2(headers, this.#calls.traceOf());
-        const head = headOf(this.#authorities.get(self) ?? '', headers);
-        const other = isAnsweredHere(self) ? undefined : this.#connectionFor(head);
-        if (other) return this.#divert(other, new URL(head.url).host, request, [traced, ...rest]);
-        const stream: ClientHttp2Stream = apply(request, self, [traced, ...rest]);
-        if (!isAnsweredHere(self)) this.#follow(stream);
+        const socket = hiddenMember(self, 'socket') as Socket | undefined;
+        this.#connections.markHttp(socket);
+        if (isAnsweredHere(self)) return apply(request, self, [traced, ...rest]);
+        const head = headOf(
+          `${String(hiddenMember(self, 'protocol'))}//${String(hiddenMember(self, 'authority'))}`,
+          headers,
+        );
+        const other = this.#connectionFor(head);
+        const stream: ClientHttp2Stream = other
+          ? this.#divert(other, new URL(head.url), request, [traced, ...rest])
+          : apply(request, self, [traced, ...rest]);
+        if (!other || !isReportedElsewhere(other)) this.#follow(stream, other ?? socket);
         return stream;
       },
     });
   }
 
-  #divert(
-    socket: Socket,
-    authority: string,
-    request: ClientHttp2Session['request'],
-    args: unknown[],
-  ): ClientHttp2Stream {
+  #divert(socket: Socket, { host }: URL, request: ClientHttp2Session['request'], args: unknown[]): ClientHttp2Stream {
     const { connect } = require('node:http2') as typeof import('node:http2');
-    const session = connect(`http://${authority}`, { createConnection: () => socket }).on('error', () => {});
+    const session = connect(`http://${host}`, { createConnection: () => socket }).on('error', () => {});
     const stream: ClientHttp2Stream = apply(request, session, args);
     return stream.once('close', () => session.close());
   }
 
-  #follow(stream: ClientHttp2Stream): void {
+  #follow(stream: ClientHttp2Stream, socket: Socket | undefined): void {
     const sentHeaders = stream.sentHeaders;
     const {
       ':method': method = 'GET',
@@ -103,6 +90,7 @@ export class Http2Calls {
     const contentType = sentHeaders['content-type']?.toString();
     const head = { method: String(method), url: `${scheme}://${host}${String(path)}`, contentType };
     const call = this.#calls.answering(undefined, head, trace);
+    if (socket && this.#calls.leavesMachine(socket)) this.#calls.report(call, { leftMachine: true });
     let received: IncomingHttpHeaders = {};
     sniff(stream, {
       outgoing: (part) => this.#calls.takeBody(call, 'request', part(), linesOf(sentHeaders)),
@@ -112,14 +100,24 @@ export class Http2Calls {
       received = headers;
       this.#calls.report(call, { status: Number(headers[':status']) });
     });
-    stream.once(errorMonitor, (error) => this.#calls.report(call, { error: messageOf(error), ended: true }));
+    stream.once(errorMonitor, (error) => this.#calls.report(call, { ...failureOf(error), ended: true }));
     stream.once('close', () => this.#calls.report(call, { ended: true }));
   }
 }
 
 function isAnsweredHere({ socket }: ClientHttp2Session): boolean {
+  return socket !== undefined && isReportedElsewhere(socket);
+}
+
+function isReportedElsewhere(socket: object): boolean {
   // As: what a session shows of its socket can only be asked for, by name.
-  return socket !== undefined && (socket as { [REPORTED_ELSEWHERE]?: boolean })[REPORTED_ELSEWHERE] === true;
+  return (socket as { [REPORTED_ELSEWHERE]?: boolean })[REPORTED_ELSEWHERE] === true;
+}
+
+/** A member of a session that Node names by a symbol. */
+function hiddenMember(session: ClientHttp2Session, name: string): unknown {
+  const symbol = Object.getOwnPropertySymbols(session).find(({ description }) => description === name);
+  return symbol && Reflect.get(session, symbol);
 }
 
 function headOf(madeFor: string, headers: unknown): RequestHead {

@@ -8,7 +8,7 @@ import type { OutboundRoutes } from '../process/protocol.ts';
 import type { CallNumbers } from './call-numbers.ts';
 import type { ConnectOptions } from './call-target.ts';
 import { messageOf } from './error-text.ts';
-import type { OutboundCalls } from './outbound-calls.ts';
+import { failureOf, type OutboundCalls } from './outbound-calls.ts';
 import { ruleError } from './rule-error.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
@@ -177,7 +177,8 @@ export class MockResponses {
     if (isAfterRedirect) this.#redirects.delete(withoutHash(url));
     const hasOtherRules = verdict !== matched && !isAfterRedirect;
     if (action !== 'pass' || hasOtherRules) {
-      this.#calls.report(call, { ...caughtBy, ...((rules.length > 0 || hasOtherRules) && { rules }) });
+      const leftMachine = action === 'pass' && target.isOutside === true;
+      this.#calls.report(call, { ...caughtBy, leftMachine, ...((rules.length > 0 || hasOtherRules) && { rules }) });
     }
     // With HTTP/1, the lambda's end of the connection reports it.
     if (isHttp2) response.on('close', () => this.#calls.report(call, { ended: true }));
@@ -298,7 +299,7 @@ export class MockResponses {
   }
 
   #fail(call: object, socket: Socket, error: Error): void {
-    this.#calls.report(call, { error: error.message, ended: true });
+    this.#calls.report(call, { ...failureOf(error), ended: true });
     socket.destroy(error);
   }
 

@@ -9,6 +9,7 @@ import { readTraceParent } from '../../../model/trace.ts';
 import { monotonicMs } from '../../../system/clock.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
 import { messageOf } from './error-text.ts';
+import { isRefusal } from './rule-error.ts';
 import { sniffSocket } from './sniff-socket.ts';
 import {
   type ChangeableRequest,
@@ -33,6 +34,7 @@ interface UndiciRequest extends ChangeableRequest {
 /** Reports every HTTP call of this process with the beginning of its bodies. It only listens: a call behaves exactly as it would without. */
 export class OutboundCalls {
   rulesOf: (head: RequestHead) => MetRule[] = () => [];
+  leavesMachine: (socket: object) => boolean = () => false;
   onHead: (socket: Socket, head: RequestHead, isForProxy: boolean) => void = () => {};
   traceOf: () => TraceHeaders | undefined = () => undefined;
   hint: (text: string) => void = () => {};
@@ -84,8 +86,24 @@ export class OutboundCalls {
     traceHttp(traceOf, (request, traceId) => traceId !== undefined && this.#traces.set(request, traceId));
   }
 
-  watch(socket: Socket): { isHeadOpen(): boolean } {
+  /** Reports a connection that carries no HTTP; returns the number by which it can be updated. */
+  open(connection: Omit<OutboundNews, 'id'>): number {
+    this.#lastId += 1;
+    this.#report({ id: this.#lastId, ...connection });
+    return this.#lastId;
+  }
+
+  update(id: number, facts: Omit<OutboundNews, 'id'>): void {
+    this.#report({ id, atMs: monotonicMs(), ...facts });
+  }
+
+  watch(
+    socket: Socket,
+    connections: { markHttp(socket: Socket): void; use(socket: Socket): void },
+  ): { isHeadOpen(): boolean } {
     return sniffSocket(socket, {
+      http: () => connections.markHttp(socket),
+      otherBytes: () => connections.use(socket),
       requestStarted: (method, target, headers) => this.#recordRequest(socket, method, target, headers),
       body: (call, side, part, headers) => this.takeBody(call, side, part, headers),
       truncated: (call, contentLength, bodyBytes) => {
@@ -99,7 +117,7 @@ export class OutboundCalls {
       ended: (call) => this.report(call, { ended: true }),
       lost: (call, error) => {
         if (this.#followed.has(call)) return;
-        this.report(call, { error: error === undefined ? CUT_OFF : messageOf(error), ended: true });
+        this.report(call, { ...(error === undefined ? { error: CUT_OFF } : failureOf(error)), ended: true });
       },
     });
   }
@@ -157,6 +175,7 @@ export class OutboundCalls {
     const url = isWhole ? target : `${scheme}://${headerIn(headers, 'host')}${target}`;
     const head = { method, url, contentType: headerIn(headers, 'content-type') };
     this.#start(call, head, traceIn(headers));
+    if (this.leavesMachine(socket)) this.report(call, { leftMachine: true });
     if (request) this.#follow(request);
     this.onHead(socket, head, isWhole);
     return call;
@@ -196,7 +215,7 @@ export class OutboundCalls {
   #follow(request: ClientRequest): void {
     if (this.#followed.has(request)) return;
     this.#followed.add(request);
-    request.on(errorMonitor, (error) => this.report(request, { error: messageOf(error), ended: true }));
+    request.on(errorMonitor, (error) => this.report(request, { ...failureOf(error), ended: true }));
     request.on('close', () => {
       // As: Node types this as a member of responses only.
       const { res } = request as ClientRequest & { res?: IncomingMessage };
@@ -226,9 +245,14 @@ export class OutboundCalls {
     };
     on<{ request: UndiciRequest }>('undici:request:trailers', ({ request }) => over(request, {}));
     on<{ request: UndiciRequest; error: unknown }>('undici:request:error', ({ request, error }) =>
-      over(request, { error: messageOf(error) }),
+      over(request, failureOf(error)),
     );
   }
+}
+
+/** The error of a call as it is reported. */
+export function failureOf(error: unknown): Pick<OutboundNews, 'error' | 'blocked'> {
+  return { error: messageOf(error), ...(isRefusal(error) && { blocked: true as const }) };
 }
 
 function on<T>(channel: string, listener: (message: T) => void): void {

@@ -1,19 +1,23 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { canBeCrm, hostnameIn, isCrmForm, type RequestHead } from '../../../model/crm-form.ts';
+import { canonicalHost, isLoopbackHost, isMetadataHost } from '../../../model/host-names.ts';
 import {
   decideOutbound,
   type OutboundRule,
   type OutboundTarget,
   type OutboundVerdict,
 } from '../../../model/outbound-rule.ts';
-import type { OutboundRoutes } from '../process/protocol.ts';
+import type { Address, OutboundRoutes, PortRoute } from '../process/protocol.ts';
 import type { CallNumbers } from './call-numbers.ts';
 import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
 import { divertHttpForms } from './http-forms.ts';
 import { Http2Calls, reportElsewhere } from './http2-calls.ts';
+import { LookedUpNames } from './looked-up-names.ts';
 import { type MockedConnection, MockResponses } from './mock-responses.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
+import { OutboundConnections } from './outbound-connections.ts';
+import { ruleDatagrams } from './outbound-datagrams.ts';
 import { ruleError } from './rule-error.ts';
 import { bufferWrites, makeDivertible } from './stream-hooks.ts';
 
@@ -27,6 +31,8 @@ const nodeTls = () => require('node:tls') as typeof import('node:tls');
 interface ConnectionTarget extends OutboundTarget {
   /** The connection is for a request that follows a redirect of the mock CRM, whatever the rules. */
   isAfterRedirect?: boolean;
+  /** The mock that receives all connections to the port. */
+  route?: PortRoute | undefined;
 }
 
 interface MockedForm {
@@ -42,24 +48,37 @@ export class OutboundInterceptor {
   readonly #calls: OutboundCalls;
   readonly #answers: MockResponses;
   readonly #http2: Http2Calls;
+  readonly #connections: OutboundConnections;
+  readonly #names = new LookedUpNames();
   /** The watched connections; each function diverts its connection to another. */
   readonly #watched = new WeakMap<Socket, (other: Socket) => void>();
   readonly #redirected = new WeakSet<Socket>();
+  /** The connections that a mock received because of their port. */
+  readonly #routed = new WeakMap<Socket, PortRoute>();
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
   #isOwn = false;
   /** The request that a connection is being made for, if the mock CRM answers it. */
   #mockedHead: RequestHead | undefined;
-  #routes: OutboundRoutes = { catchesCrm: false, namedForms: [], ownHosts: [], rules: [] };
+  #routes: OutboundRoutes = {
+    blocksOutside: false,
+    catchesCrm: false,
+    namedForms: [],
+    ownAddresses: [],
+    ownHosts: [],
+    portRoutes: [],
+    rules: [],
+  };
 
   constructor(calls: OutboundCalls, executionId: () => string | undefined, callNumbers?: CallNumbers) {
     this.#calls = calls;
     calls.executionId = executionId;
-    this.#http2 = new Http2Calls(calls, (head) => this.#http2Connection(head));
+    this.#connections = new OutboundConnections(calls);
+    this.#http2 = new Http2Calls(calls, this.#connections, (head) => this.#http2Connection(head));
     calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
     this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make), callNumbers);
     calls.rulesOf = (head) => {
       if (this.#routes.rules.length === 0 || !URL.canParse(head.url)) return [];
-      const target = targetOf(optionsOf(new URL(head.url)), this.#routes.crm);
+      const target = this.#plainTarget(optionsOf(new URL(head.url)));
       if (!target || this.#answers.isAfterRedirect(head)) return [];
       return this.#decide({ ...target, isCrm: target.isCrm || this.#isForm(head) })?.rules ?? [];
     };
@@ -72,6 +91,7 @@ export class OutboundInterceptor {
   install(routes: OutboundRoutes): void {
     // A request that is given all its headers writes its head before it connects.
     this.#calls.trace();
+    this.#names.install();
     divertHttpForms(
       (head) => !this.#isOwn && this.#isMocked(head),
       (head, make) => this.#connectFor(head, make),
@@ -89,10 +109,15 @@ export class OutboundInterceptor {
     tls.connect = new Proxy(ownTlsConnect, {
       apply: (connect, self, args) => {
         if (!this.#isOwn && offersHttp2(connectOptionsIn(args))) this.#http2.watch();
-        return this.#tlsConnect(args) ?? this.#watchOver(args, apply(connect, self, args));
+        const trustingArgs = this.#trustRoute(args);
+        return this.#tlsConnect(args) ?? this.#watchOver(args, apply(connect, self, trustingArgs));
       },
     });
-    this.#http2.install();
+    const decide = ({ host, port }: Address) => {
+      const target = this.#isOwn ? undefined : this.#plainTarget({ host, port });
+      return target && { target, verdict: this.#decide(target) };
+    };
+    ruleDatagrams(decide, this.#calls, this.#connections);
     syncBuiltinESMExports();
     this.#use(routes);
   }
@@ -106,6 +131,11 @@ export class OutboundInterceptor {
   /** A call starts. Connections of earlier calls do not delay new rules any longer. */
   renew(): void {
     this.#closeStale(() => true);
+  }
+
+  /** The running invocation has its result. */
+  endRecords(): void {
+    this.#connections.endRecords();
   }
 
   #use(routes: OutboundRoutes): void {
@@ -125,6 +155,7 @@ export class OutboundInterceptor {
   }
 
   #connect(socket: Socket, args: unknown[]): Socket {
+    this.#http2.watchOnceLoaded();
     const options = connectOptionsIn(args);
     const target = this.#isOwn ? undefined : this.#targetOf(options);
     const verdict = target && this.#decide(target);
@@ -175,8 +206,11 @@ export class OutboundInterceptor {
   }
 
   #targetOf(options: ConnectOptions): ConnectionTarget | undefined {
-    const target = targetOf(options, this.#routes.crm);
-    if (!target || !this.#routes.catchesCrm) return target;
+    const target = this.#plainTarget(options);
+    if (!target) return undefined;
+    const route = this.#routes.portRoutes.find(({ ports }) => ports.includes(target.port));
+    if (route) return { ...target, isMockedPort: true, route };
+    if (!this.#routes.catchesCrm) return target;
     const mockedHead = this.#mockedHead;
     const isFor = (matches: (head: RequestHead) => boolean): boolean =>
       mockedHead ? matches(mockedHead) : this.#calls.isAwaited(matches, target.hostname, target.port);
@@ -184,6 +218,23 @@ export class OutboundInterceptor {
       return { ...target, isCrm: true, isAfterRedirect: true };
     }
     return target.isCrm ? target : { ...target, isCrm: isFor((head) => this.#isForm(head)) };
+  }
+
+  /** The target of a connection, whatever it is for; undefined for the platform's own addresses, to which no rule applies. */
+  #plainTarget(options: ConnectOptions): ConnectionTarget | undefined {
+    const { crm, ownAddresses, blocksOutside } = this.#routes;
+    const target = targetOf(options, crm, this.#names.find);
+    if (!target) return undefined;
+    const { hostname, address = hostname, port } = target;
+    const [name, host] = [canonicalHost(hostname), canonicalHost(address)];
+    const isLoopback = isLoopbackHost(host);
+    const isOwn = (listener: Address): boolean =>
+      listener.port === port &&
+      (listener.host === name || listener.host === host || (isLoopback && isLoopbackHost(listener.host)));
+    if (ownAddresses.some(isOwn)) return undefined;
+    if (isMetadataHost(host) || isMetadataHost(name)) return { ...target, isOutside: true, blockedAs: 'metadata' };
+    if (isLoopback) return target;
+    return { ...target, isOutside: true, ...(blocksOutside && { blockedAs: 'outside' }) };
   }
 
   #isMocked(head: RequestHead): boolean {
@@ -208,10 +259,17 @@ export class OutboundInterceptor {
   /** A request that the mock CRM answers or a rule lets fail; undefined for all other requests. */
   #formIn(head: RequestHead): MockedForm | undefined {
     if (!this.#isMocked(head)) return undefined;
-    const formOf = optionsOf(new URL(head.url));
-    const target = targetOf(formOf, undefined);
     const isAfterRedirect = this.#answers.isAfterRedirect(head);
-    const verdict = target && this.#decide({ ...target, isCrm: true, isAfterRedirect });
+    return this.#answeredHere(head, (target) => this.#decide({ ...target, isCrm: true, isAfterRedirect }));
+  }
+
+  #answeredHere(
+    head: RequestHead,
+    decide: (target: ConnectionTarget) => OutboundVerdict | undefined,
+  ): MockedForm | undefined {
+    const formOf = optionsOf(new URL(head.url));
+    const target = this.#plainTarget(formOf);
+    const verdict = target && decide(target);
     if (!target || !verdict || verdict.action === 'pass') return undefined;
     const isTls = head.url.startsWith('https:');
     const connection = {
@@ -237,12 +295,18 @@ export class OutboundInterceptor {
     this.#redirected.add(socket);
   }
 
-  /** A connection on which a form by HTTP/2 is answered here; undefined for all other requests. */
+  /**
+   * A connection on which a request by HTTP/2 is answered here, or fails: a form, or one to a host that a rule names. Its session may have
+   * been made for the address only. Undefined for all other requests.
+   */
   #http2Connection(head: RequestHead): Socket | undefined {
-    const form = this.#formIn(head);
+    if (this.#isOwn || !URL.canParse(head.url)) return undefined;
+    // The policy has decided on the address: a test may call a server of this machine by the name of the real one.
+    const byRule = ({ blockedAs: _, ...target }: ConnectionTarget) => this.#decide(target);
+    const form = this.#formIn(head) ?? (this.#routes.rules.length > 0 ? this.#answeredHere(head, byRule) : undefined);
     if (!form) return undefined;
     const socket = this.#socketFor(form);
-    reportElsewhere(socket);
+    if (!form.error) reportElsewhere(socket);
     return socket;
   }
 
@@ -257,7 +321,7 @@ export class OutboundInterceptor {
     socket: Socket,
     args: unknown[],
     options: ConnectOptions,
-    target: OutboundTarget,
+    target: ConnectionTarget,
     verdict: OutboundVerdict,
     isTls: boolean,
   ): Socket {
@@ -267,8 +331,14 @@ export class OutboundInterceptor {
     }
     reportElsewhere(socket);
     this.#redirected.add(socket);
+    if (target.route && verdict.action === 'catch') {
+      const { host, port } = target.route.address;
+      this.#routed.set(socket, target.route);
+      this.#connections.catch(socket, target.route.mock);
+      return this.#looksUp(socket, args, { host, port }, verdict.delayMs);
+    }
     // A request that turns out not to be a form goes to the host after all, with the original options.
-    const isOwnCrm = targetOf(options, this.#routes.crm)?.isCrm === true;
+    const isOwnCrm = this.#plainTarget(options)?.isCrm === true;
     const isForForm = target.isCrm && !isOwnCrm;
     const otherwise = isForForm && { otherwise: this.#otherwise(target) };
     // A rule may leave the call to its host.
@@ -281,12 +351,12 @@ export class OutboundInterceptor {
   }
 
   /** The verdict on requests that use a connection to a host which was led here for another request. */
-  #otherwise({ hostname, port }: OutboundTarget): OutboundVerdict {
-    return this.#decide({ hostname, port, isCrm: false }) ?? { action: 'pass', delayMs: 0, rules: [] };
+  #otherwise(target: OutboundTarget): OutboundVerdict {
+    return this.#decide({ ...target, isCrm: false }) ?? { action: 'pass', delayMs: 0, rules: [] };
   }
 
-  #decideWithout({ hostname, port, isCrm }: OutboundTarget): MockedConnection['decideWithout'] {
-    return (skippedIds, isMocked) => this.#decide({ hostname, port, isCrm: isCrm || isMocked }, skippedIds);
+  #decideWithout(target: OutboundTarget): MockedConnection['decideWithout'] {
+    return (skippedIds, isMocked) => this.#decide({ ...target, isCrm: target.isCrm || isMocked }, skippedIds);
   }
 
   /** Connects to the mock responses. Until they listen, writes are buffered, as during a name lookup. */
@@ -324,12 +394,24 @@ export class OutboundInterceptor {
     let isHeadOpen = () => false;
     const isHeld = () => this.#routes.catchesCrm && !this.#redirected.has(socket) && isHeadOpen();
     this.#watched.set(socket, makeDivertible(socket, isHeld));
-    ({ isHeadOpen } = this.#calls.watch(socket));
+    ({ isHeadOpen } = this.#calls.watch(socket, this.#connections));
+  }
+
+  /** TLS that a client starts on a connection to a mock trusts the mock's certificate: it names the mock instead of the host. */
+  #trustRoute(args: unknown[]): unknown[] {
+    const options = connectOptionsIn(args);
+    // As: the socket that TLS is started on.
+    const { caPem: ca } = this.#routed.get(options.socket as Socket)?.address ?? {};
+    if (ca === undefined) return args;
+    return args.map((arg) => (arg === options ? { ...options, ca, checkServerIdentity: () => undefined } : arg));
   }
 
   /** TLS on an existing connection (a proxy's) makes no second one. */
   #watchOver<T extends Socket>(args: unknown[], socket: T): T {
-    if (!this.#isOwn && connectOptionsIn(args).socket) this.#watch(socket);
+    const { socket: lower } = connectOptionsIn(args);
+    if (this.#isOwn || !lower) return socket;
+    this.#connections.continue(socket, lower);
+    this.#watch(socket);
     return socket;
   }
 
@@ -345,6 +427,7 @@ export class OutboundInterceptor {
   #follow(socket: Socket, target: OutboundTarget, verdict: OutboundVerdict | undefined): void {
     if (this.#open.has(socket)) return;
     this.#open.set(socket, { target, decided: JSON.stringify(verdict) });
+    this.#connections.follow(socket, target, verdict);
     socket.once('close', () => this.#open.delete(socket));
   }
 }

@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
+import { basename } from 'node:path';
 import { INHERITANCE, type Origin, type OutboundRoutes } from '../process/protocol.ts';
 import type { TraceHeaders } from './trace-headers.ts';
 
@@ -31,7 +32,7 @@ type Environment = Record<string, string | undefined>;
 
 /**
  * Passes the origin to everything that is started from here and, if it runs on Node, loads this bundle there first.
- * Other programs cannot be reached: if their arguments name the CRM, `note` receives a line that says so. `onStart` is
+ * Other programs cannot be reached: if their arguments name the CRM, or if everything is to be blocked, `note` receives a line that says so. `onStart` is
  * called before each start, and again with a process that has started and can outlive the call.
  */
 export function propagateToChildren(
@@ -63,10 +64,18 @@ export function propagateToChildren(
       [INHERITANCE]: JSON.stringify(describe()),
     };
   };
+  const unreachedPrograms = new Set<string>();
   const look = (commandParts: unknown[]): void => {
     const { routes } = describe();
-    const isNode = commandParts.some((part) => part === process.execPath || part === 'node');
-    if (!routes.crm || !routes.catchesCrm || isNode) return;
+    if (commandParts.some((part) => part === process.execPath || NODE_COMMAND.test(String(part)))) return;
+    const program = basename(String(commandParts[0]));
+    if (blocksEverything(routes) && !unreachedPrograms.has(program)) {
+      unreachedPrograms.add(program);
+      note(
+        `the program ${program} was started: its calls are neither recorded nor blocked, because it does not run on Node.js`,
+      );
+    }
+    if (!routes.crm || !routes.catchesCrm) return;
     const names = routes.crm.hosts.map(({ hostname }) => hostname);
     if (!commandParts.some((part) => names.some((name) => String(part).includes(name)))) return;
     note(
@@ -104,6 +113,13 @@ export function propagateToChildren(
     Object.assign(processes, { [name]: wrapped });
   }
   syncBuiltinESMExports();
+}
+
+/** Node as a program, or in the command of a shell. */
+const NODE_COMMAND = /(^|[\s;&|/])node(\s|$)/;
+
+function blocksEverything({ blocksOutside, rules }: OutboundRoutes): boolean {
+  return blocksOutside || rules.some(({ enabled, host, action }) => enabled && host === '*' && action === 'block');
 }
 
 /** Threads have their own heaps, limited by those flags at their start; `scripts/build-child.mjs` explains why the flags were removed. */

@@ -1,16 +1,40 @@
-import type { NetworkError, OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
+import {
+  type NetworkError,
+  type OutboundTarget,
+  type OutboundVerdict,
+  reasonOfVerdict,
+} from '../../../model/outbound-rule.ts';
 
-/** Returns the error that a rule has a call fail with, if any. */
-export function ruleError({ action, error, rules }: OutboundVerdict, target: OutboundTarget): Error | undefined {
-  const rule = rules.at(-1)?.text ?? 'the configuration';
-  if (action === 'block') return networkError('ECONNREFUSED', target, rule);
-  return error && networkError(error, target, rule);
+/** The errors of calls that were blocked. */
+const refusals = new WeakSet<object>();
+
+/** Returns the error that a rule or the policy has a call fail with, if any. */
+export function ruleError(verdict: OutboundVerdict, target: OutboundTarget): Error | undefined {
+  const { action, error } = verdict;
+  const reason = reasonOfVerdict(verdict, target);
+  if (action !== 'block') return error && networkError(error, target, reason);
+  const refusal = networkError('ECONNREFUSED', target, reason);
+  refusals.add(refusal);
+  return refusal;
+}
+
+/** A chain of causes may be a circle. */
+const MAX_CAUSES = 5;
+
+/** True if the error, or one of its causes, is that of a blocked call. */
+export function isRefusal(error: unknown): boolean {
+  let cause = error;
+  for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth += 1) {
+    if (refusals.has(cause)) return true;
+    cause = 'cause' in cause ? cause.cause : undefined;
+  }
+  return false;
 }
 
 /** The error that Node gives when the network fails in that way; its message says that a rule made it up. */
-function networkError(code: NetworkError, { hostname, port }: OutboundTarget, rule: string): Error {
+function networkError(code: NetworkError, { hostname, port }: OutboundTarget, reason: string): Error {
   const createError = (syscall: string, target: string, details: object) =>
-    Object.assign(new Error(`${syscall} ${code}${target} (outbound rule: ${rule})`), { code, syscall, ...details });
+    Object.assign(new Error(`${syscall} ${code}${target} (${reason})`), { code, syscall, ...details });
   if (code === 'ENOTFOUND') return createError('getaddrinfo', ` ${hostname}`, { hostname });
   if (code === 'ECONNRESET') return createError('read', '', {});
   return createError('connect', ` ${hostname}:${port}`, { address: hostname, port });

@@ -4,6 +4,10 @@ import { sniff } from './stream-hooks.ts';
 import { headerIn } from './trace-headers.ts';
 
 export interface WireWatcher {
+  /** The connection carries HTTP. */
+  http(): void;
+  /** Bytes of another protocol are sent, or received first. */
+  otherBytes(): void;
   /** A request's head is about to be sent. What is returned represents the call from now on. */
   requestStarted(method: string, target: string, headers: string[]): object;
   /** One more part of a body; of a compressed one as it goes over the wire. `headers`: names and values alternating. */
@@ -32,19 +36,27 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(
     } catch {
       // No HTTP after all: nothing more is known of what was under way.
       isOff = true;
-      wire?.close();
+      if (wire) wire.close();
+      else watcher.otherBytes();
     }
   };
   sniff(socket, {
-    outgoing: (part) =>
+    outgoing: (part) => {
+      if (isOff && !wire) return watcher.otherBytes();
       guard(() => {
         const bytes = part();
         if (!wire && !REQUEST_START.test(bytes.toString('latin1', 0, 64))) throw new Error('no HTTP');
+        if (!wire) watcher.http();
         wire ??= readWire(watcher);
         wire.send(bytes);
-      }),
+      });
+    },
     received: (bytes) => {
-      if (wire) guard(() => (bytes === null ? wire?.finish() : wire?.receive(bytes)));
+      if (wire) return guard(() => (bytes === null ? wire?.finish() : wire?.receive(bytes)));
+      if (isOff || bytes === null) return;
+      // HTTP servers do not speak first.
+      isOff = true;
+      watcher.otherBytes();
     },
   });
   let error: unknown;

@@ -209,7 +209,22 @@ export class ActiveInvocation implements Invocation {
 
   /** News of an outbound call. @param bytes the part of a body that it has */
   addOutbound(update: OutboundHead, bytes: Uint8Array, nowMs: number): void {
-    const { id, method, url, traceId, caughtBy, afterRedirect, rules, status, error, body, ended } = update;
+    const {
+      id,
+      method,
+      url,
+      traceId,
+      caughtBy,
+      connection,
+      blocked,
+      leftMachine,
+      afterRedirect,
+      rules,
+      status,
+      error,
+      body,
+      ended,
+    } = update;
     this.#calls ??= new Map();
     let openCall = this.#calls.get(id);
     if (!openCall) {
@@ -221,6 +236,10 @@ export class ActiveInvocation implements Invocation {
     }
     const { call } = openCall;
     if (caughtBy) call.caughtBy = caughtBy;
+    if (connection) call.connection = connection;
+    if (blocked) call.blocked = true;
+    if (leftMachine) call.leftMachine = true;
+    else if (leftMachine === false) delete call.leftMachine;
     if (afterRedirect) call.afterRedirect = true;
     if (rules?.length === 0) delete call.rules;
     else if (rules) call.rules = rules;
@@ -246,7 +265,9 @@ export class ActiveInvocation implements Invocation {
   }
 
   get hasOpenOutbound(): boolean {
-    return this.#calls !== undefined && [...this.#calls.values()].some(({ hasEnded }) => !hasEnded);
+    // Connections can stay open for later invocations.
+    const isOpen = ({ hasEnded, call }: OpenOutbound): boolean => !hasEnded && !call.connection;
+    return this.#calls !== undefined && [...this.#calls.values()].some(isOpen);
   }
 
   /** After `finish`: resolves when no outbound call is under way any more, at the latest after a second. */
@@ -277,7 +298,8 @@ export class ActiveInvocation implements Invocation {
       // It depends on the response, which a call that goes on has not received yet.
       const warning = hasEnded || isFinal ? formWarning(call, { ownHosts, catchesCrm, env: this.#env }) : undefined;
       const record = { ...call, ...(warning !== undefined && { warning }) };
-      if (hasEnded) return record;
+      if (call.caughtBy || isUndelivered(call)) delete record.leftMachine;
+      if (hasEnded || call.connection) return record;
       const error = 'no response before the invocation ended';
       return { ...record, durationMs: nowMs - call.startedAtMs, ...(call.status === undefined && { error }) };
     });
@@ -298,4 +320,9 @@ export class ActiveInvocation implements Invocation {
     this.#takeOutbound(endedAtMs, false);
     this.#resolve(this);
   }
+}
+
+/** True if no byte of the call has reached its host. */
+function isUndelivered({ status, error }: OutboundCall): boolean {
+  return status === undefined && /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|EHOSTUNREACH)\b/.test(error ?? '');
 }

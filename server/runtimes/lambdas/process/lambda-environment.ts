@@ -1,7 +1,8 @@
 import { canBeCrm, hostnameIn, isKnownForm, type NamedForm, pathnameOf } from '../../../model/crm-form.ts';
+import { canonicalHost } from '../../../model/host-names.ts';
 import { SYSTEM } from '../../../system/this-system.ts';
 import type { LambdaDefinition } from '../lambda-definition.ts';
-import type { CrmHost, OwnCrm } from './protocol.ts';
+import type { Address, CrmHost, OwnCrm } from './protocol.ts';
 
 export interface PlatformAddresses {
   metaUrl: string;
@@ -11,6 +12,15 @@ export interface PlatformAddresses {
 
 export function hostsOf(addresses: PlatformAddresses): string[] {
   return [...new Set(Object.values(addresses).flatMap((url) => (URL.canParse(url) ? [hostnameIn(new URL(url))] : [])))];
+}
+
+/** The addresses to which a lambda's calls to the platform are made. */
+export function addressesOf(addresses: PlatformAddresses): Address[] {
+  return Object.values(addresses).flatMap((url: string) => {
+    if (!URL.canParse(url)) return [];
+    const { hostname, port, protocol } = new URL(url);
+    return [{ host: canonicalHost(hostname), port: Number(port) || (protocol === 'http:' ? 80 : 443) }];
+  });
 }
 
 /**

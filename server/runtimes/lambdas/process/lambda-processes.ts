@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { pid as processId } from 'node:process';
 import { reasonOf } from '../../../model/errors.ts';
+import { canonicalHost } from '../../../model/host-names.ts';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { missingNode, nodeProgram } from '../../../system/node-program.ts';
@@ -14,6 +15,7 @@ import { interrupted, LambdaFailure } from '../lambda-failure.ts';
 import { ChildProcessChannel } from './child-process-channel.ts';
 import type { Debugging } from './debugging.ts';
 import {
+  addressesOf,
   hostEnvironment,
   hostsOf,
   isReadAtStart,
@@ -27,7 +29,7 @@ import { MemoryWatch } from './memory-watch.ts';
 import { OrphanedProcesses } from './orphaned-processes.ts';
 import { fitsSpare, SPARE, type StartFields } from './process-group.ts';
 import { ProcessSlots } from './process-slots.ts';
-import type { MockAddress, OutboundRoutes } from './protocol.ts';
+import type { MockAddress, OutboundRoutes, PortRoute } from './protocol.ts';
 import { NodeVersions } from './runtimes.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
@@ -40,8 +42,12 @@ export interface ProcessSettings {
     /** The destination of calls to a lambda's CRM that no rule matches (D-200): the mock, or the real host. */
     crm: 'catch' | 'pass';
     crmHosts?: readonly string[];
+    /** The action for calls to hosts outside this machine that no rule matches (default: pass). */
+    default?: 'pass' | 'block';
     /** Returns the address of the mock, with TLS when there is a certificate; undefined while it does not listen. */
     crmAddress(): MockAddress | Promise<MockAddress> | undefined;
+    /** Returns the mocks that receive all connections to some ports (default: none). */
+    portRoutes?(): readonly PortRoute[] | Promise<readonly PortRoute[]>;
     /** The outbound rules, in the order in which they apply (default: none). */
     rules?(): readonly OutboundRule[];
   };
@@ -172,6 +178,7 @@ export class LambdaProcesses {
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
     const mock = await this.#settings.outbound.crmAddress();
+    const portRoutes = (await this.#settings.outbound.portRoutes?.()) ?? [];
     const origin = await this.#descendants.nextOrigin();
     process.onSubprocess = () => this.#descendants.follow(origin, process.exited);
     const { address: reportAddress, ...registration } = this.#proxy.register((...reported) =>
@@ -182,7 +189,7 @@ export class LambdaProcesses {
       this.#newsPlaces.delete(process);
     });
     this.#newsPlaces.set(process, registration);
-    const outbound = { ...this.#routesOf(definition, mock), ...(reportAddress && { reportAddress }) };
+    const outbound = { ...this.#routesOf(definition, mock, portRoutes), ...(reportAddress && { reportAddress }) };
     const { isDebugged, memoryMb } = definition;
     const load = { ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged };
     await process.load({ ...load, ...(!showsMemory && { reportsMemoryOverMb: memoryMb }) }, memoryMb);
@@ -260,15 +267,26 @@ export class LambdaProcesses {
     return hostsOf(this.#settings.addresses());
   }
 
-  #routesOf({ env }: LambdaDefinition, mock: MockAddress | undefined): OutboundRoutes {
-    const { crm: crmMode, crmHosts, rules } = this.#settings.outbound;
+  #routesOf(
+    { env }: LambdaDefinition,
+    mock: MockAddress | undefined,
+    portRoutes: readonly PortRoute[],
+  ): OutboundRoutes {
+    const { crm: crmMode, crmHosts, default: policy, rules } = this.#settings.outbound;
     const ownHosts = [...this.ownHosts, ...(mock ? [mock.host] : [])];
+    const mocks = [...(mock ? [mock] : []), ...portRoutes.map(({ address }) => address)];
     const crm = ownCrm(env, crmHosts, ownHosts);
     const catchesCrm = crmMode === 'catch' && mock !== undefined;
     return {
       ...(crm && { crm }),
       namedForms: namedForms(env),
       ownHosts,
+      ownAddresses: [
+        ...addressesOf(this.#settings.addresses()),
+        ...mocks.map(({ host, port }) => ({ host: canonicalHost(host), port })),
+      ],
+      blocksOutside: policy === 'block',
+      portRoutes,
       ...(mock && { mock }),
       catchesCrm,
       rules: rules?.() ?? [],

@@ -1,4 +1,5 @@
 import type { NamedForm } from '../../../model/crm-form.ts';
+import type { MockName } from '../../../model/invocation.ts';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 
 /** File descriptor, in a lambda's process, by which it tells the emulator. */
@@ -61,10 +62,21 @@ export interface OwnCrm {
   formPaths: readonly string[];
 }
 
-export interface MockAddress {
+export interface Address {
   host: string;
   port: number;
+}
+
+export interface MockAddress extends Address {
   caPem?: string;
+}
+
+/** A mock that receives every connection to some ports, of any host, unless a rule decides otherwise. */
+export interface PortRoute {
+  ports: readonly number[];
+  /** It is reached without TLS, also by clients that start with TLS; `caPem` is trusted by TLS that starts later (STARTTLS). */
+  address: MockAddress;
+  mock: MockName;
 }
 
 /** The destinations of calls that a lambda makes (D-200). */
@@ -74,7 +86,12 @@ export interface OutboundRoutes {
   namedForms: readonly NamedForm[];
   /** The hosts of the platform: never those of a CRM. */
   ownHosts: readonly string[];
+  /** The platform itself, with its mocks: no rule and no policy applies. */
+  ownAddresses: readonly Address[];
+  /** Calls to hosts outside this machine fail unless a rule decides otherwise (D-217). */
+  blocksOutside: boolean;
   mock?: MockAddress;
+  portRoutes: readonly PortRoute[];
   catchesCrm: boolean;
   rules: readonly OutboundRule[];
   reportAddress?: NewsAddress;

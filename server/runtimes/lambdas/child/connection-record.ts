@@ -1,0 +1,102 @@
+import type { OutboundConnection } from '../../../model/invocation.ts';
+import type { OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
+import { monotonicMs } from '../../../system/clock.ts';
+import type { OutboundNews } from '../process/process-messages.ts';
+import { failureOf, type OutboundCalls } from './outbound-calls.ts';
+
+interface ByteCounts {
+  sentBytes: number;
+  receivedBytes: number;
+}
+
+/** A connection, reported once for each invocation that uses it. */
+export class ConnectionRecord {
+  transport: OutboundConnection['transport'];
+  /** HTTP calls have records of their own. */
+  carriesHttp = false;
+  isConnected = false;
+  caughtBy: OutboundNews['caughtBy'];
+  readonly #calls: OutboundCalls;
+  readonly #target: OutboundTarget;
+  readonly #verdict: OutboundVerdict | undefined;
+  readonly #countBytes: () => ByteCounts;
+  #startedMs = monotonicMs();
+  /** The bytes of earlier invocations. */
+  #earlier: ByteCounts = { sentBytes: 0, receivedBytes: 0 };
+  #id: number | undefined;
+  #executionId: string | undefined;
+  #hasEnded = false;
+
+  constructor(
+    calls: OutboundCalls,
+    transport: OutboundConnection['transport'],
+    { target, verdict }: { target: OutboundTarget; verdict: OutboundVerdict | undefined },
+    countBytes: () => ByteCounts,
+  ) {
+    this.#calls = calls;
+    this.transport = transport;
+    this.#target = target;
+    this.#verdict = verdict;
+    this.#countBytes = countBytes;
+  }
+
+  get hasBeenReported(): boolean {
+    return this.#id !== undefined || this.#hasEnded;
+  }
+
+  /** True if bytes that are sent reach a host outside this machine. */
+  get leavesMachine(): boolean {
+    const isPassed = this.#verdict === undefined || this.#verdict.action === 'pass';
+    return isPassed && this.#target.isOutside === true && this.caughtBy === undefined;
+  }
+
+  /** Starts a record for the running invocation, if the connection has none. */
+  start(): void {
+    if (this.#id !== undefined || this.carriesHttp) return;
+    const executionId = this.#calls.executionId();
+    // Between invocations, connections only keep themselves alive; and an invocation that has its result has its record.
+    if (this.#hasEnded && (executionId === undefined || executionId === this.#executionId)) return;
+    this.#executionId = executionId;
+    const { hostname, port } = this.#target;
+    const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+    const rules = this.#verdict?.rules ?? [];
+    this.#id = this.#calls.open({
+      atMs: this.#hasEnded ? monotonicMs() : this.#startedMs,
+      method: this.transport.toUpperCase(),
+      url: `${this.transport}://${host}:${port}`,
+      connection: this.#connection(),
+      ...(this.caughtBy && { caughtBy: this.caughtBy }),
+      ...(rules.length > 0 && { rules }),
+    });
+  }
+
+  fail(error: unknown): void {
+    this.start();
+    this.#update(failureOf(error));
+  }
+
+  end(): void {
+    const isLeaving = this.isConnected && this.leavesMachine;
+    this.#update({ connection: this.#connection(), ...(isLeaving && { leftMachine: true }), ended: true });
+    if (this.#id === undefined) return;
+    this.#id = undefined;
+    this.#hasEnded = true;
+    this.#earlier = this.#countBytes();
+  }
+
+  #update(facts: Omit<OutboundNews, 'id'>): void {
+    if (this.#id !== undefined) this.#calls.update(this.#id, facts);
+  }
+
+  #connection(): OutboundConnection {
+    const { sentBytes, receivedBytes } = this.#countBytes();
+    const { hostname: host, port } = this.#target;
+    return {
+      host,
+      port,
+      transport: this.transport,
+      sentBytes: Math.max(0, sentBytes - this.#earlier.sentBytes),
+      receivedBytes: Math.max(0, receivedBytes - this.#earlier.receivedBytes),
+    };
+  }
+}

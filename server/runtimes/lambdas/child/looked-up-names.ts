@@ -1,0 +1,72 @@
+// Captured at start, because a lambda may replace the globals of its own process.
+const { apply } = Reflect;
+
+const MAX_NAMES = 1_000;
+
+interface LookupRequest {
+  oncomplete(...args: unknown[]): unknown;
+}
+type Query = (request: LookupRequest, name: string, ...rest: unknown[]) => unknown;
+/** The functions of Node that all name lookups use; Node's types leave them out. */
+interface Resolver {
+  getaddrinfo: Query;
+  ChannelWrap: { prototype: Record<'queryA' | 'queryAaaa' | 'queryAny', Query> };
+}
+
+/**
+ * Remembers by which name a lambda has looked up an address. It works below all functions of node:dns, because importing them may
+ * bypass `require`, and because most lambdas never load that module.
+ */
+export class LookedUpNames {
+  readonly #names = new Map<string, string>();
+
+  install(): void {
+    const resolver = findResolver();
+    if (!resolver) return;
+    resolver.getaddrinfo = this.#remembering(resolver.getaddrinfo);
+    const { prototype } = resolver.ChannelWrap;
+    for (const name of ['queryA', 'queryAaaa', 'queryAny'] as const)
+      prototype[name] = this.#remembering(prototype[name]);
+  }
+
+  readonly find = (address: string): string | undefined => this.#names.get(address);
+
+  #remembering(query: Query): Query {
+    return new Proxy(query, {
+      apply: (lookUp, self, args: Parameters<Query>) => {
+        const [request, name] = args;
+        const { oncomplete } = request;
+        request.oncomplete = (...answer) => {
+          const [, addresses] = answer;
+          if (Array.isArray(addresses)) for (const address of addresses) this.#remember(address, name);
+          return apply(oncomplete, request, answer);
+        };
+        return apply(lookUp, self, args);
+      },
+    });
+  }
+
+  /** @param record an address, or a DNS record that may have one */
+  #remember(record: unknown, name: string): void {
+    const address = typeof record === 'string' ? record : (record as { address?: unknown } | null)?.address;
+    if (typeof address !== 'string') return;
+    this.#names.delete(address);
+    this.#names.set(address, name.toLowerCase().replace(/\.$/, ''));
+    const [oldest] = this.#names.keys();
+    if (this.#names.size > MAX_NAMES && oldest !== undefined) this.#names.delete(oldest);
+  }
+}
+
+function findResolver(): Resolver | undefined {
+  const { noDeprecation } = process;
+  process.noDeprecation = true;
+  try {
+    // As: deprecated and without types, and the only way to see lookups by ES modules.
+    return (process as unknown as { binding(name: string): Resolver }).binding('cares_wrap');
+  } catch {
+    return undefined;
+  } finally {
+    if (noDeprecation === undefined) Reflect.deleteProperty(process, 'noDeprecation');
+    else process.noDeprecation = noDeprecation;
+  }
+}

@@ -1,0 +1,419 @@
+import { createSocket } from 'node:dgram';
+import { createServer as createHttp2Server } from 'node:http2';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import path from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeCertificate } from '../../mocks/certificate.ts';
+import type { Invocation } from '../../model/invocation.ts';
+import type { OutboundRule } from '../../model/outbound-rule.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
+
+const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..', 'node_modules');
+
+/** All that the servers of this machine have received. */
+const received: string[] = [];
+const servers: { close(): unknown }[] = [];
+const datagrams = createSocket('udp4');
+const dns = createSocket('udp4');
+const ports = { greeter: 0, tls: 0, http2: 0, datagrams: 0, dns: 0, platform: 0 };
+let rules: OutboundRule[] = [];
+let service: TestLambdaService;
+/** A service whose policy blocks. */
+let strictService: TestLambdaService;
+
+/** Greets, as mail servers do, and answers each part that it receives. */
+function greet(socket: Socket): void {
+  socket.on('error', () => {});
+  socket.write('hello ');
+  socket.on('data', (bytes) => {
+    received.push(String(bytes));
+    socket.write(`got ${String(bytes)} `);
+  });
+}
+
+async function listen(server: Server): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  return (server.address() as AddressInfo).port;
+}
+
+/** Answers every query with 127.0.0.1. */
+function answerQuery(query: Buffer): Buffer {
+  const header = Buffer.from([...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
+  const question = query.subarray(12, query.indexOf(0, 12) + 5);
+  const answer = Buffer.from([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 127, 0, 0, 1]);
+  return Buffer.concat([header, question, answer]);
+}
+
+beforeAll(async () => {
+  const { certPem: cert, keyPem: key } = await makeCertificate(Date.now());
+  ports.greeter = await listen(createServer(greet));
+  ports.platform = await listen(createServer(greet));
+  ports.tls = await listen(createTlsServer({ cert, key }, greet));
+  const http2 = createHttp2Server((request, response) => {
+    received.push(`${request.headers[':authority']}${request.url}`);
+    response.end('answer');
+  });
+  // As: a server of HTTP/2 without TLS is one of TCP.
+  ports.http2 = await listen(http2 as unknown as Server);
+  for (const [name, socket] of Object.entries({ datagrams, dns })) {
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+    ports[name as 'dns'] = socket.address().port;
+  }
+  datagrams.on('message', (bytes) => received.push(String(bytes)));
+  dns.on('message', (query, { port, address }) => dns.send(answerQuery(query), port, address));
+  const outbound = { crm: 'catch' as const, crmAddress: () => undefined, rules: () => rules };
+  const addresses = () => ({
+    metaUrl: `http://localhost:${ports.platform}/meta`,
+    securityUrl: `http://localhost:${ports.platform}/security`,
+    gatewayUrl: 'http://localhost:2',
+  });
+  service = await TestLambdaService.start({ outbound, addresses });
+  strictService = await TestLambdaService.start({ outbound: { ...outbound, default: 'block' }, addresses });
+});
+afterAll(async () => {
+  await service.stop();
+  await strictService.stop();
+  for (const server of servers) server.close();
+  datagrams.close();
+  dns.close();
+});
+beforeEach(async () => {
+  received.length = 0;
+  await change();
+});
+
+async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
+  rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
+  await service.lambdas.applyRules();
+  await strictService.lambdas.applyRules();
+}
+
+/** A lambda whose handler is the body of an asynchronous function. */
+const handler = (body: string): string => `const net = require('net'), tls = require('tls'), dgram = require('dgram');
+  ${TALK} exports.run = async (event) => { ${body} }`;
+
+/** Sends text after a greeting and settles with all that came; or with the error. */
+const TALK = `const talk = (socket, text = 'PING') => new Promise((resolve) => {
+  let all = '';
+  socket.on('error', (error) => resolve('error ' + error.message));
+  socket.on('data', (bytes) => { all += bytes; if (all === 'hello ') socket.write(text); if (all.includes('got')) { resolve(all.trim()); socket.end(); } });
+});`;
+
+/** Leads a host to this machine, as an entry in /etc/hosts would. */
+const LOOKUP_TO_LOOPBACK =
+  "lookup: (name, options, done) => options.all ? done(null, [{ address: '127.0.0.1', family: 4 }]) : done(null, '127.0.0.1', 4)";
+
+function summaryOf({ outbound }: Invocation): object[] {
+  return outbound.map(({ method, url, connection, error, blocked, leftMachine }) => ({
+    method,
+    url,
+    ...(connection && { sentBytes: connection.sentBytes, receivedBytes: connection.receivedBytes }),
+    ...(error !== undefined && { error }),
+    ...(blocked && { blocked }),
+    ...(leftMachine && { leftMachine }),
+  }));
+}
+
+describe('a rule for a name applies to a connection to the address that was looked up by this name', () => {
+  const connect = 'await talk(net.connect(Number(event), address))';
+  const resolver = `const resolver = new (require('dns').Resolver)(); resolver.setServers([process.env.DNS]);`;
+  it.each([
+    [
+      'dns.lookup',
+      'local*',
+      handler(
+        `const address = await new Promise((ok) => require('dns').lookup('localhost', (e, a) => ok(a))); return ${connect}`,
+      ),
+    ],
+    [
+      'dns.promises.lookup',
+      'local*',
+      handler(`const { address } = await require('dns').promises.lookup('localhost'); return ${connect}`),
+    ],
+    [
+      'an ES module',
+      'local*',
+      `import { lookup } from 'node:dns/promises'; import net from 'node:net'; ${TALK}
+      export const run = async (event) => { const { address } = await lookup('localhost'); return ${connect}; }`,
+    ],
+    [
+      'dns.Resolver',
+      'shop.example',
+      handler(
+        `${resolver} const [address] = await new Promise((ok, no) => resolver.resolve4('Shop.Example', (e, a) => e ? no(e) : ok(a))); return ${connect}`,
+      ),
+    ],
+  ])('by %s', async (_way, host, code) => {
+    const properties = { env: { DNS: `127.0.0.1:${ports.dns}` } };
+    const id = service.lambda(code, properties);
+    expect(resultOf(await service.invoke(id, `${ports.greeter}`))).toBe('hello got PING');
+    received.length = 0;
+    await change({ host, action: 'block' });
+    const blocked = await service.invoke(id, `${ports.greeter}`);
+    expect(resultOf(blocked)).toMatch(
+      new RegExp(`^error connect ECONNREFUSED .*outbound rule: block for ${host.replace('*', '.')}`),
+    );
+    expect(blocked.outbound).toMatchObject([{ method: 'TCP', blocked: true, rules: [{ text: `block for ${host}` }] }]);
+    expect(received).toEqual([]);
+  });
+});
+
+describe('a call by HTTP/2 over a connection to an address follows the rules for its authority', () => {
+  const calls = {
+    http2: `const http2 = require('http2');
+      exports.run = (event) => new Promise((resolve) => {
+        const session = http2.connect('http://shop.example:' + event, { createConnection: () => require('net').connect(Number(event), '127.0.0.1') });
+        session.on('error', () => {});
+        let text = '';
+        const stream = session.request({ ':path': '/orders' }).on('error', (error) => resolve('error ' + (error.cause || error).message));
+        stream.on('response', (headers) => { text = headers[':status'] + ' ' }).on('data', (part) => { text += part }).on('end', () => { session.close(); resolve(text) });
+      });`,
+    'an ES module': `import { connect } from 'node:http2'; import net from 'node:net';
+      export const run = (event) => new Promise((resolve) => {
+        const session = connect('http://shop.example:' + event, { createConnection: () => net.connect(Number(event), '127.0.0.1') });
+        session.on('error', () => {});
+        let text = '';
+        const stream = session.request({ ':path': '/orders' }).on('error', (error) => resolve('error ' + (error.cause || error).message));
+        stream.on('response', (headers) => { text = headers[':status'] + ' ' }).on('data', (part) => { text += part }).on('end', () => { session.close(); resolve(text) });
+      });`,
+  };
+
+  it.each(Object.entries(calls))('by %s', async (_way, code) => {
+    const id = service.lambda(code);
+    const passed = await service.invoke(id, `${ports.http2}`);
+    expect(resultOf(passed)).toBe('200 answer');
+    const url = `http://shop.example:${ports.http2}/orders`;
+    expect(passed.outbound).toMatchObject([{ url, status: 200 }]);
+    received.length = 0;
+
+    await change({ host: 'shop.example', action: 'block' });
+    const blocked = await service.invoke(id, `${ports.http2}`);
+    expect(resultOf(blocked)).toContain('(outbound rule: block for shop.example)');
+    expect(blocked.outbound).toMatchObject([{ url, blocked: true, rules: [{ text: 'block for shop.example' }] }]);
+    await change({ host: 'shop.example', action: 'fail', status: 503 });
+    const failed = await service.invoke(id, `${ports.http2}`);
+    expect(resultOf(failed)).toMatch(/^503 /);
+    expect(failed.outbound).toMatchObject([{ url, status: 503 }]);
+    expect(received).toEqual([]);
+  });
+
+  it.each([
+    ['block', { action: 'block' }, /14 UNAVAILABLE.*outbound rule: block for localhost/],
+    ['fail with a status', { action: 'fail', status: 503 }, /14 UNAVAILABLE.*503/],
+    ['fail with an error', { action: 'fail', error: 'ECONNRESET' }, /14 UNAVAILABLE/],
+  ] as const)('by gRPC: %s', async (_title, action, message) => {
+    const code = `const grpc = require('@grpc/grpc-js');
+      exports.run = (event) => new Promise((resolve) => {
+        const client = new grpc.Client('localhost:' + event, grpc.credentials.createInsecure());
+        const bytes = (value) => value;
+        client.makeUnaryRequest('/shop.Orders/Create', bytes, bytes, Buffer.from('order'), { deadline: Date.now() + 3000 }, (error) => { client.close(); resolve(error.message); });
+      });`;
+    await change({ host: 'localhost', ...action });
+    const invocation = await service.run(code, { env: { NODE_PATH: packages } }, `${ports.http2}`);
+    expect(resultOf(invocation)).toMatch(message);
+    expect(invocation.outbound).not.toEqual([]);
+    expect(received).toEqual([]);
+  });
+});
+
+describe('a connection that carries no HTTP is recorded', () => {
+  it('with the bytes that it sent and received', async () => {
+    const invocation = await service.run(
+      handler(`await talk(tls.connect({ host: 'localhost', port: ${ports.tls}, rejectUnauthorized: false }), 'secret');
+        return talk(net.connect(${ports.greeter}, '127.0.0.1'))`),
+    );
+    expect(resultOf(invocation)).toBe('hello got PING');
+    expect(summaryOf(invocation)).toEqual([
+      {
+        method: 'TLS',
+        url: `tls://localhost:${ports.tls}`,
+        sentBytes: expect.any(Number),
+        receivedBytes: expect.any(Number),
+      },
+      {
+        method: 'TCP',
+        url: expect.stringMatching(`^tcp://(127.0.0.1|localhost):${ports.greeter}$`),
+        sentBytes: 4,
+        receivedBytes: 15,
+      },
+    ]);
+  });
+
+  it('once, when it continues with TLS', async () => {
+    const invocation = await service.run(
+      handler(`const lower = net.connect(${ports.tls}, '127.0.0.1');
+        await new Promise((resolve) => lower.once('connect', resolve));
+        return talk(tls.connect({ socket: lower, rejectUnauthorized: false }))`),
+    );
+    expect(resultOf(invocation)).toBe('hello got PING');
+    expect(invocation.outbound).toMatchObject([{ method: 'TLS', url: `tls://127.0.0.1:${ports.tls}` }]);
+  });
+
+  it('when it fails or is blocked', async () => {
+    const refused = await service.run(handler("return talk(net.connect(1, '127.0.0.1'))"));
+    expect(summaryOf(refused)).toMatchObject([{ url: 'tcp://127.0.0.1:1', error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
+    await change({ host: '*', action: 'block' });
+    const blocked = await service.run(handler(`return talk(net.connect(5432, 'db.example'))`));
+    expect(summaryOf(blocked)).toEqual([
+      {
+        method: 'TCP',
+        url: 'tcp://db.example:5432',
+        sentBytes: 0,
+        receivedBytes: 0,
+        error: 'connect ECONNREFUSED db.example:5432 (outbound rule: block for *)',
+        blocked: true,
+      },
+    ]);
+  });
+
+  it('in each invocation that uses it, and keeps no record open', async () => {
+    const id = service.lambda(`let socket;
+      exports.run = () => new Promise((resolve) => {
+        socket ??= require('net').connect(${ports.greeter}, '127.0.0.1').unref();
+        const late = () => socket.write('late');
+        socket.once('data', () => { resolve('answered'); setTimeout(late, 20); });
+        socket.write('A');
+      });`);
+    for (const count of [1, 2]) {
+      const invocation = await service.invoke(id);
+      expect([count, summaryOf(invocation)]).toEqual([
+        count,
+        [expect.objectContaining({ url: `tcp://127.0.0.1:${ports.greeter}`, sentBytes: expect.any(Number) })],
+      ]);
+    }
+  });
+
+  it('while it waits for a host that says nothing, until the timeout of the lambda', async () => {
+    const code = handler(`net.connect(${ports.http2}, '127.0.0.1'); return new Promise(() => {})`);
+    const { outcome, outbound } = await service.run(code, { timeout: 2 });
+    expect(outcome).toMatchObject({ failure: 'timeout' });
+    expect(outbound).toMatchObject([{ method: 'TCP', connection: { port: ports.http2, sentBytes: 0 } }]);
+  });
+
+  it('from a worker thread', async () => {
+    const source = `require('net').connect(${ports.greeter}, '127.0.0.1').on('data', function () { this.end('bye') })`;
+    const invocation = await service.run(
+      `exports.run = () => new Promise((resolve) => new (require('worker_threads').Worker)(${JSON.stringify(source)}, { eval: true }).on('exit', resolve))`,
+    );
+    await expect.poll(() => summaryOf(invocation)).toMatchObject([{ url: `tcp://127.0.0.1:${ports.greeter}` }]);
+  });
+});
+
+describe('datagrams', () => {
+  const send = (calls: string): string =>
+    handler(`const socket = dgram.createSocket('udp4'); const errors = [];
+      const send = (...args) => new Promise((resolve) => socket.send(...args, (error) => { if (error) errors.push(error.message); resolve(); }));
+      ${calls} socket.close(); return errors`);
+
+  it('are recorded once for each destination', async () => {
+    const invocation = await service.run(
+      send(`await send('ab', ${ports.datagrams}, 'localhost'); await send(Buffer.from('xcdex'), 1, 3, ${ports.datagrams}, 'localhost');
+        await send(['f', Buffer.from('g')], ${ports.datagrams}, '127.0.0.2');
+        await new Promise((resolve) => socket.connect(${ports.datagrams}, '127.0.0.3', resolve)); await send('hi');`),
+    );
+    expect(resultOf(invocation)).toBe('[]');
+    await expect.poll(() => received).toEqual(expect.arrayContaining(['ab', 'cde']));
+    expect(summaryOf(invocation)).toEqual([
+      { method: 'UDP', url: `udp://localhost:${ports.datagrams}`, sentBytes: 5, receivedBytes: 0 },
+      { method: 'UDP', url: `udp://127.0.0.2:${ports.datagrams}`, sentBytes: 2, receivedBytes: 0 },
+      { method: 'UDP', url: `udp://127.0.0.3:${ports.datagrams}`, sentBytes: 2, receivedBytes: 0 },
+    ]);
+  });
+
+  it.each([
+    [{ action: 'block' }, 'connect ECONNREFUSED localhost:PORT (outbound rule: block for *)'],
+    [
+      { action: 'fail', error: 'ETIMEDOUT' },
+      'connect ETIMEDOUT localhost:PORT (outbound rule: fail with ETIMEDOUT for *)',
+    ],
+  ] as const)('that meet the rule %j are not sent', async (fields, message) => {
+    await change({ host: '*', ...fields });
+    const error = message.replace('PORT', `${ports.datagrams}`);
+    const invocation = await service.run(
+      send(`await send('ab', ${ports.datagrams}, 'localhost'); socket.send('quiet', ${ports.datagrams}, 'localhost');`),
+    );
+    expect(JSON.parse(resultOf(invocation))).toEqual([error]);
+    expect(summaryOf(invocation)).toMatchObject([{ url: `udp://localhost:${ports.datagrams}`, sentBytes: 0, error }]);
+    expect(received).toEqual([]);
+  });
+});
+
+it("no rule and no policy applies to the platform's own addresses", async () => {
+  await change({ host: '*', action: 'block' });
+  const code = handler(`return talk(net.connect(${ports.platform}, '127.0.0.1'))`);
+  expect(resultOf(await strictService.run(code))).toBe('hello got PING');
+});
+
+describe('without a rule, the policy decides on a host outside this machine (D-217)', () => {
+  const connect = (host: string, port: number | string = 'Number(event)') =>
+    handler(`return talk(net.connect({ host: '${host}', port: ${port}, ${LOOKUP_TO_LOOPBACK} }))`);
+
+  it('block: the error says which rule allows the call', async () => {
+    const id = strictService.lambda(connect('api.example'));
+    const blocked = await strictService.invoke(id, `${ports.greeter}`);
+    const error = `connect ECONNREFUSED api.example:${ports.greeter} (the setting outbound.default is 'block'; the outbound rule { "host": "api.example", "action": "pass" } allows the call)`;
+    expect(resultOf(blocked)).toBe(`error ${error}`);
+    expect(summaryOf(blocked)).toMatchObject([{ url: `tcp://api.example:${ports.greeter}`, error, blocked: true }]);
+    await change({ host: 'api.example', action: 'pass' });
+    const passed = await strictService.invoke(id, `${ports.greeter}`);
+    expect(resultOf(passed)).toBe('hello got PING');
+    expect(summaryOf(passed)).toMatchObject([{ leftMachine: true }]);
+  });
+
+  it('block: also for calls by HTTP', async () => {
+    const code = `exports.run = () => fetch('http://api.example/x').catch((error) => error.cause.message)`;
+    const invocation = await strictService.run(code);
+    expect(resultOf(invocation)).toContain('{ "host": "api.example", "action": "pass" }');
+    expect(summaryOf(invocation)).toMatchObject([{ url: 'http://api.example/x', blocked: true }]);
+    expect(invocation.outbound).toHaveLength(1);
+  });
+
+  it.each(['localhost', '127.0.0.1', '127.1.2.3', 'shop.localhost'])('block: not for %s', async (host) => {
+    const invocation = await strictService.run(connect(host), {}, `${ports.greeter}`);
+    expect(resultOf(invocation)).toMatch(/^hello|ECONNREFUSED 127.1.2.3:\d+$/);
+    expect(invocation.outbound).toEqual([expect.not.objectContaining({ blocked: true })]);
+    expect(invocation.outbound).toEqual([expect.not.objectContaining({ leftMachine: true })]);
+  });
+
+  it('pass: a call that leaves the machine is marked', async () => {
+    const connected = await service.run(connect('api.example'), {}, `${ports.greeter}`);
+    expect(summaryOf(connected)).toMatchObject([{ url: `tcp://api.example:${ports.greeter}`, leftMachine: true }]);
+    const unreachable = await service.run(connect('api.example', 1));
+    expect(unreachable.outbound).toEqual([expect.not.objectContaining({ leftMachine: true })]);
+    const answered = await service.run(
+      `const http = require('http'); exports.run = (event) => new Promise((resolve) => http.get({ host: 'api.example', port: event, ${LOOKUP_TO_LOOPBACK} }).on('error', (error) => resolve(error.message)).on('response', resolve))`,
+      {},
+      `${ports.greeter}`,
+    );
+    expect(answered.outbound).toMatchObject([{ method: 'GET', leftMachine: true }]);
+  });
+
+  it.each(['metadata.google.internal', '169.254.169.254', '[fd00:ec2::254]'])(
+    'the metadata service %s is blocked unless a rule names it',
+    async (host) => {
+      const plainHost = host.replace(/[[\]]/g, '');
+      const id = service.lambda(connect(plainHost));
+      await change({ host: '*', action: 'pass' });
+      expect(resultOf(await service.invoke(id, `${ports.greeter}`))).toContain(
+        `(metadata services of clouds are blocked; the outbound rule { "host": "${host}", "action": "pass" } allows the call)`,
+      );
+      await change({ host, action: 'fail', error: 'ETIMEDOUT' });
+      expect(resultOf(await service.invoke(id, `${ports.greeter}`))).toContain('connect ETIMEDOUT');
+    },
+  );
+});
+
+it('a program that a lambda starts is named in the log where everything is to be blocked', async () => {
+  const code = `const { execFileSync, execSync } = require('child_process');
+    exports.run = () => { execFileSync('echo', ['a']); execFileSync('echo', ['b']); execSync('node --version'); }`;
+  const linesOf = ({ logs }: Invocation) => logs.map(({ text }) => text);
+  expect(linesOf(await service.run(code))).toEqual([]);
+  const line = expect.stringContaining('the program echo was started: its calls are neither recorded nor blocked');
+  expect(linesOf(await strictService.run(code))).toEqual([line]);
+  await change({ host: '*', action: 'block' });
+  expect(linesOf(await service.run(code))).toEqual([line]);
+});
