@@ -2,7 +2,7 @@
 // code as it ships. `whole` runs all that have goals, one after another because each needs the whole machine, prints one table, and writes
 // it to figures.md; with `--quick`, only what needs no other emulators, in two minutes. `baselines` instead only reports.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -44,7 +44,7 @@ async function run(name, args, env = process.env) {
 }
 
 async function runAll() {
-  const { figuresPage, printLines } = await import(
+  const { printLines } = await import(
     pathToFileURL(await bundle('goals', join(root, 'bench', 'speed', 'goals.ts'))).href
   );
   const [lines, failed] = [[], []];
@@ -58,12 +58,11 @@ async function runAll() {
     if (existsSync(file)) lines.push(...JSON.parse(readFileSync(file, 'utf8')));
   }
   console.log('\n== all rows\n');
-  printLines(lines);
-  writeFileSync(join(root, 'bench', 'figures.md'), figuresPage(lines, origin()));
+  printLines(lines, { file: join(root, 'bench', 'figures.md'), origin: origin() });
   if (failed.length > 0) console.log(`without ${failed.join(', ')}, which failed (see above)`);
 }
 
-/** Where the figures come from. */
+/** Returns the commit, date and machine of the figures. */
 function origin() {
   const commit = spawnSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).stdout.trim();
   const processor = cpus()[0]?.model ?? 'unknown processor';

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { packageFile } from '../server/system/package-file.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
 
-/** An address of this machine that stands for the alias of the service. */
+/** An address of this machine, used in place of the alias of the service. */
 const ALIAS = '127.0.0.2';
 
 const cli = new CliRunner();

@@ -216,7 +216,7 @@ describe.skipIf(skipReason !== undefined)('on a small disk', () => {
     expect(await isReported('leads.jsonl')).toBe(true);
 
     free();
-    // Nobody writes: each file is tried.
+    // Without a request, each file is tried.
     await expect.poll(async () => (await meta('GET', '/health')).status).toBe(200);
     expect((await issue()).status).toBe(200);
     expect(await sendLead(crmUrl, 'after')).toBe(200);

@@ -107,7 +107,7 @@ class PlatformThread {
   }
 }
 
-/** An error of this realm, so that `instanceof Error` holds in a test runner's sandbox. */
+/** An error of this realm, so that `instanceof Error` is true in a test runner's sandbox. */
 function errorOf({ message, properties }) {
   return Object.assign(new Error(message), properties);
 }

@@ -38,13 +38,18 @@ function rowOf(line: Line): string[] {
 }
 
 /** A page with the table of a run. @param origin the commit, date and machine of the run */
-export function figuresPage(lines: readonly Line[], origin: string): string {
+function figuresPage(lines: readonly Line[], origin: string): string {
   const rows = [HEAD, HEAD.map(() => '---'), ...lines.map(rowOf)].map((cells) => `| ${cells.join(' | ')} |`);
   return `# Figures\n\nWritten by \`npm run bench\`. [How to read them](README.md#how-to-read-it)\n\n${origin}\n\n${rows.join('\n')}\n`;
 }
 
-/** Prints lines with their ratios and goals, then those whose goal is missed; and writes them to a file for joined tables. */
-export function printLines(lines: readonly Line[]): void {
+/**
+ * Prints lines with their ratios and goals, then those whose goal is missed; and writes them to a file for joined tables.
+ *
+ * @param page a page to write, and where the figures come from
+ */
+export function printLines(lines: readonly Line[], page?: { file: string; origin: string }): void {
+  if (page) writeFileSync(page.file, figuresPage(lines, page.origin));
   if (process.env.BENCH_LINES !== undefined) writeFileSync(process.env.BENCH_LINES, JSON.stringify(lines));
   printTable(HEAD, lines.map(rowOf));
   const missed = lines.filter((line) => line.goal && isMissed(line));

@@ -184,7 +184,7 @@ describe('a test that goes wrong', () => {
     });
   });
 
-  it('is told of each invocation with its log', async () => {
+  it('is notified of each invocation with its log', async () => {
     const lines: string[] = [];
     await using scoped = await startEmulator(
       { ...options, seed: 'empty' },

@@ -6,8 +6,6 @@ import { invokeRoutes, logRoutes } from '../api/routes/logs.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
 import { seedRoutes } from '../api/routes/seeds.ts';
-import { toInvocationView } from '../inspector/recorder/recorded-invocation.ts';
-import type { Invocation as EndedInvocation } from '../model/invocation.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from '../platform/emulator.ts';
 import type {
   AppliedWorld,
@@ -47,7 +45,7 @@ export const startEmulator: StartEmulator = async (options = {}, { onWarning, on
     ...(typeof seed === 'object' && { seed }),
     ...(onWarning && { onWarning }),
     ...(onFault && { onFault }),
-    ...(onInvocation && { onInvocation: (invocation: EndedInvocation) => onInvocation(toInvocationView(invocation)) }),
+    ...(onInvocation && { onInvocation }),
   };
   const emulator = await coded(() => startPlatform({ ...settings, ...seedSetting }, hooks));
   return terrarium(emulator, options);
@@ -95,8 +93,7 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
 }
 
 async function apply(client: Client, world: string | World): Promise<AppliedWorld> {
-  const read = async (file: string) =>
-    (await import('../services/seeds/read-seed.ts')).readSeedFileForApply(resolve(file));
+  const read = async (file: string) => (await import('../platform/seed-files.ts')).readSeedFileForApply(resolve(file));
   const document = typeof world === 'string' ? (await coded(() => read(world))).document : world;
   const { summary, commit } = await client.ask(seedRoutes.applySeed, jsonBody(document));
   return { summary, commit };

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { InvocationView } from '../api/routes/logs.ts';
 import { Notifier } from '../api/server/notifier.ts';
 import { EventStream } from '../inspector/live/event-stream.ts';
-import type { Invocation } from '../model/invocation.ts';
+import { toInvocationView } from '../inspector/recorder/recorded-invocation.ts';
 import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { WorldView } from '../model/record.ts';
 import { publicUrlOf } from '../model/types/gateway-address.ts';
@@ -43,7 +44,7 @@ export interface StartHooks extends TerrariumHooks {
   /** Source of each setting, by its key: a flag, a variable, a file or `default`. By default, the options are the source. */
   origins?: ReadonlyMap<string, string>;
   /** Called for each invocation that is over. */
-  onInvocation?(invocation: Invocation): void;
+  onInvocation?(invocation: InvocationView): void;
   /** Called when a client has asked the platform to stop (D-219). The default stops it. */
   onStopRequest?(): void;
   /** Processes that wait for lambdas, at least; 0 for none at any time. For tests in which hardly any lambda is called. */
@@ -111,7 +112,7 @@ async function start(
   host.fill(eventStreams, stream);
   host.fill(archivedLogs, archivedIn(data.logs));
   host.fill(stopRequests, () => (hooks.onStopRequest ? hooks.onStopRequest() : void stopOnce().catch(onFault)));
-  host.on(invocationEnded, 'onInvocation', ({ invocation }) => hooks.onInvocation?.(invocation));
+  host.on(invocationEnded, 'onInvocation', ({ invocation }) => hooks.onInvocation?.(toInvocationView(invocation)));
   cleanup.add(store.onCommit((commit, changes) => host.emit(committed, { commit, changes })));
   const { scm, security, resources, recorder: recorded, lambdas, outbound } = await host.start(plugins);
   if (firstRules.length > 0) await outbound.replace({ rules: firstRules });

@@ -44,8 +44,8 @@ export class NamedSnapshots {
     this.#writing.add(name);
     try {
       if (await this.#find(name)) throw nameTaken(name);
-      const [oldest, ...others] = await this.list();
-      if (oldest && others.length + 1 >= MAX_SNAPSHOTS) throw tooMany(oldest.name);
+      const existing = await this.list();
+      if (existing.length >= MAX_SNAPSHOTS) throw tooMany(existing[0]?.name ?? '');
       await this.#files.replace(file, worldFileContent(worldId, seq, resources.values())).catch((error: unknown) => {
         throw notSaved('The snapshot', this.#files.pathOf(file), error);
       });

@@ -18,7 +18,7 @@ export class DebugRelay {
   #inspectorUrl: URL | undefined;
   #waiting: ((inspectorUrl: URL | undefined) => void)[] = [];
 
-  /** @param id last part of the address; whoever knows it can run any code in the lambda's process */
+  /** @param id last part of the address; a program that knows it can run any code in the lambda's process */
   static async listen(firstPort: number, id: string): Promise<DebugRelay> {
     const server = createServer((_, response) => void response.writeHead(404).end());
     const ports = firstPort === 0 ? [] : Array.from({ length: PORTS_TO_TRY }, (_, step) => firstPort + step);

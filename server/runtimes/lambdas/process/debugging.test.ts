@@ -128,10 +128,10 @@ describe('a lambda that is debugged', () => {
   });
 
   it('takes the first free port from the configured one on', async () => {
-    const taken = createServer().listen(0, '127.0.0.1');
-    onTestFinished(() => void taken.close());
-    await once(taken, 'listening');
-    const { port } = taken.address() as AddressInfo;
+    const otherServer = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void otherServer.close());
+    await once(otherServer, 'listening');
+    const { port } = otherServer.address() as AddressInfo;
     const relay = await DebugRelay.listen(port, 'id');
     onTestFinished(() => relay.close());
     const next = Number(new URL(relay.url).port);
