@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { codeOf } from '../../../model/errors.ts';
 
@@ -61,18 +61,34 @@ export class DebugRelay {
       socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
       return;
     }
-    const inspectorUrl = this.#inspectorUrl ?? (await this.#nextInspector());
-    if (!inspectorUrl) {
-      socket.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
-      return;
+    const untilMs = performance.now() + MAX_WAIT_MS;
+    while (performance.now() < untilMs) {
+      const inspectorUrl = this.#inspectorUrl ?? (await this.#nextInspector());
+      if (!inspectorUrl) break;
+      const inspector = await this.#responding(request, inspectorUrl);
+      if (inspector) {
+        inspector.write(head);
+        socket.pipe(inspector).pipe(socket);
+        socket.once('close', () => inspector.destroy());
+        inspector.once('close', () => socket.destroy());
+        return;
+      }
+      // The process has ended, and is about to be reported as ended.
+      if (this.#inspectorUrl === inspectorUrl) this.#inspectorUrl = undefined;
     }
+    socket.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+  }
+
+  /** A connection to an inspector that has begun to respond to the request. Undefined: its process has ended. */
+  async #responding(request: IncomingMessage, inspectorUrl: URL): Promise<Socket | undefined> {
     const inspector = connect(Number(inspectorUrl.port), inspectorUrl.hostname);
     this.#keep(inspector);
     inspector.write(requestText(request, inspectorUrl));
-    inspector.write(head);
-    socket.pipe(inspector).pipe(socket);
-    socket.once('close', () => inspector.destroy());
-    inspector.once('close', () => socket.destroy());
+    const isClosed = await Promise.race([
+      once(inspector, 'readable').then(() => inspector.readableLength === 0),
+      once(inspector, 'close').then(() => true),
+    ]).catch(() => true);
+    return isClosed ? undefined : inspector;
   }
 
   #nextInspector(): Promise<URL | undefined> {
