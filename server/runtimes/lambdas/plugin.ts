@@ -1,4 +1,5 @@
-import { crmPlugin, leadSenders } from '../../mocks/crm/plugin.ts';
+import { crmPlugin } from '../../mocks/crm/plugin.ts';
+import { lambdaSenders } from '../../mocks/lambda-senders.ts';
 import { plugin, slot } from '../../plugin/plugin.ts';
 import {
   committed,
@@ -27,7 +28,7 @@ export const lambdasPlugin = plugin({
     const { limits } = config;
     const spares = platform.slot(spareProcesses);
     const recentCalls = new RecentCalls();
-    platform.fill(leadSenders, (executionId) => recentCalls.find(executionId));
+    platform.fill(lambdaSenders, (executionId) => recentCalls.find(executionId));
     const onDebug = () => platform.publish('workbench', {});
     const service = new LambdaService({
       view: platform.store.view,

@@ -1,15 +1,7 @@
+import type { LambdaSender } from '../../mocks/lambda-senders.ts';
 import type { LambdaCall } from '../../model/invocation.ts';
 import type { Uuid } from '../../model/record.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
-
-export interface CallSender {
-  lambdaId: Uuid;
-  lambdaName: string;
-  /** The event that the lambda was called with; absent when it is long or no text. */
-  event?: string;
-  crmOid?: string;
-  replayOf?: Uuid;
-}
 
 /** With their events some 13 MB at most. */
 const KEPT_CALLS = 200;
@@ -34,7 +26,7 @@ export class RecentCalls {
     this.#next = (this.#next + 1) % KEPT_CALLS;
   }
 
-  find(executionId: Uuid): CallSender | undefined {
+  find(executionId: Uuid): LambdaSender | undefined {
     const at = this.#ids.indexOf(executionId);
     const [body, definition] = [this.#bodies[at], this.#definitions[at]];
     if (!body || !definition) return undefined;
