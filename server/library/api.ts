@@ -84,7 +84,16 @@ export interface Invocation {
   outbound: OutboundCall[];
 }
 
-/** One HTTP call that a lambda made. */
+/** A connection that carries no HTTP. */
+export interface OutboundConnection {
+  host: string;
+  port: number;
+  transport: 'tcp' | 'tls' | 'udp';
+  sentBytes: number;
+  receivedBytes: number;
+}
+
+/** One HTTP call that a lambda made; or one connection, with method `TCP`, `TLS` or `UDP` and a URL such as `tcp://db.example:5432`. */
 export interface OutboundCall {
   startedAt: string;
   method: string;
@@ -93,7 +102,9 @@ export interface OutboundCall {
   status?: number | undefined;
   error?: string | undefined;
   /** The mock that responded instead of the host. */
-  caughtBy?: 'crm' | undefined;
+  caughtBy?: 'crm' | 'mail' | undefined;
+  /** Present for a connection without HTTP, for example to a database. */
+  connection?: OutboundConnection | undefined;
   /** The call followed the mock CRM's redirect to `retURL`; the mock answered it with a page of its own. */
   afterRedirect?: true | undefined;
   /** A form that reached no CRM, or was not caught, and what to do. */

@@ -3,13 +3,16 @@ interface CallFacts {
   url: string;
   status?: number | undefined;
   error?: string | undefined;
+  /** A connection without HTTP has no status. */
+  connection?: object | undefined;
 }
 
 /** A 404 for a request that checks existence is a valid response. */
 const ASKING = new Set(['GET', 'HEAD']);
 const NOT_THERE = new Set([404, 410]);
 
-export function isFailedCall({ method, status, error }: CallFacts): boolean {
+export function isFailedCall({ method, status, error, connection }: CallFacts): boolean {
+  if (error === undefined && connection) return false;
   if (error !== undefined || status === undefined) return true;
   if (NOT_THERE.has(status) && ASKING.has(method.toUpperCase())) return false;
   return status >= 400;

@@ -73,6 +73,22 @@ export interface OutboundBody extends CapturedBody {
   contentEncoding?: string;
 }
 
+/** Mocks that can respond to an outbound call instead of its host. */
+export const MOCK_NAMES = ['crm', 'mail'] as const;
+export type MockName = (typeof MOCK_NAMES)[number];
+
+export const TRANSPORTS = ['tcp', 'tls', 'udp'] as const;
+
+/** A connection that carries no HTTP. */
+export interface OutboundConnection {
+  host: string;
+  port: number;
+  transport: (typeof TRANSPORTS)[number];
+  sentBytes: number;
+  receivedBytes: number;
+}
+
+/** An HTTP call; or a connection, with `TCP`, `TLS` or `UDP` as its method and a URL such as `tcp://db.example:5432`. */
 export interface OutboundCall {
   method: string;
   url: string;
@@ -85,7 +101,8 @@ export interface OutboundCall {
   request?: OutboundBody;
   response?: OutboundBody;
   /** The mock that responded instead of the addressed host. */
-  caughtBy?: 'crm';
+  caughtBy?: MockName;
+  connection?: OutboundConnection;
   /** The call followed a redirect of the mock CRM, which answered it with a page of its own (D-200). */
   afterRedirect?: true;
   /** A warning for the author of the lambda: the problem, and the action to take. */

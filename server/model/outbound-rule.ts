@@ -41,6 +41,8 @@ export interface OutboundTarget {
   port: number;
   /** True if it is the host of the lambda's CRM_API_BASEPATH, or if the call sends a form to a CRM (D-200). */
   isCrm: boolean;
+  /** A mock receives all connections to this port. */
+  isMockedPort?: boolean;
 }
 
 /** A rule that matched a call, as it was then. (A type instead of an interface, so that it is assignable to JSON.) */
@@ -56,7 +58,7 @@ export interface OutboundVerdict {
 }
 
 /**
- * Delays add up until a rule decides. Without one, calls to the CRM are intercepted if `catchesCrm`. Undefined: not affected.
+ * Delays add up until a rule decides. Without one, calls to a mocked port are intercepted, and those to the CRM if `catchesCrm`. Undefined: not affected.
  *
  * @param skippedIds rules that do not apply to this call, because of its number
  */
@@ -85,7 +87,7 @@ export function decideOutbound(
     }
     delayMs += rule.delayMs ?? 0;
   }
-  const action = target.isCrm && catchesCrm ? 'catch' : 'pass';
+  const action = target.isMockedPort || (target.isCrm && catchesCrm) ? 'catch' : 'pass';
   return action === 'catch' || met.length > 0 ? { action, delayMs, rules: met } : undefined;
 }
 

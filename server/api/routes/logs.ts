@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { INVOCATION_TRIGGERS } from '../../model/invocation.ts';
+import { INVOCATION_TRIGGERS, MOCK_NAMES, TRANSPORTS } from '../../model/invocation.ts';
 import { A_LAMBDA, id, logLine, object, recordedBody, time, traceId } from '../schemas/parts.ts';
 import { countWithin, text } from './parameter.ts';
 import { defineRoutes, ok, ownBody, permission, route, stream } from './route.ts';
@@ -14,13 +14,23 @@ export type OutboundBody = z.output<typeof outboundBody>;
 
 export const outboundCall = z.object({
   startedAt: time,
-  method: z.string(),
-  url: z.string(),
+  method: z.string().describe('`TCP`, `TLS` or `UDP` for a connection without HTTP'),
+  url: z.string().describe('`tcp://db.example:5432` for a connection without HTTP'),
   durationMs: z.number(),
   status: z.int().optional(),
   error: z.string().optional(),
   traceId: traceId.optional(),
-  caughtBy: z.enum(['crm']).optional(),
+  caughtBy: z.enum(MOCK_NAMES).optional(),
+  connection: z
+    .object({
+      host: z.string(),
+      port: z.int(),
+      transport: z.enum(TRANSPORTS),
+      sentBytes: z.int(),
+      receivedBytes: z.int(),
+    })
+    .optional()
+    .describe('Present for a connection without HTTP, for example to a database'),
   afterRedirect: z
     .literal(true)
     .optional()

@@ -1,5 +1,5 @@
 import { isFailedCall } from '../../model/failed-call.ts';
-import { FAILURE_KINDS, INVOCATION_TRIGGERS } from '../../model/invocation.ts';
+import { FAILURE_KINDS, INVOCATION_TRIGGERS, MOCK_NAMES } from '../../model/invocation.ts';
 import { parseQuery, type Query, type QueryField, queryTerms } from '../../model/query-language.ts';
 import type { InvocationSummary, RecordedRequest } from './recorded.ts';
 import type { RecordedCall, RecordedLine } from './recorded-parts.ts';
@@ -145,7 +145,7 @@ const OUTBOUND_FIELDS: readonly QueryField<OutboundFacts>[] = [
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
   { name: 'error', valueOf: ({ error }) => error },
   { name: 'rule', valueOf: ({ rules = [] }) => rules.map(({ text }) => text) },
-  { name: 'caught', valueOf: ({ caughtBy = 'no' }) => caughtBy, allowedValues: ['crm', 'no'] },
+  { name: 'caught', valueOf: ({ caughtBy = 'no' }) => caughtBy, allowedValues: [...MOCK_NAMES, 'no'] },
   { name: 'id', valueOf: ({ executionId }) => executionId },
   { name: 'trace', valueOf: ({ traceId }) => traceId },
   { name: 'body', valueOf: (facts) => facts.body() },

@@ -316,6 +316,7 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
   sendOutcome = () => {
     sendOutcome = undefined;
     current = 0;
+    outboundCalls.endConnections();
     if (currentCall) currentCall.hasResponded = true;
     currentCall = undefined;
     const { ranMs, computedMs, waitedMs } = timesSince(before);

@@ -4,7 +4,8 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { hostnameIn, type RequestHead } from '../../../model/crm-form.ts';
 import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
-import type { MetRule } from '../../../model/outbound-rule.ts';
+import type { OutboundConnection } from '../../../model/invocation.ts';
+import type { MetRule, OutboundTarget } from '../../../model/outbound-rule.ts';
 import { readTraceParent } from '../../../model/trace.ts';
 import { monotonicMs } from '../../../system/clock.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
@@ -51,6 +52,8 @@ export class OutboundCalls {
   readonly #sizes = new WeakMap<object, { request: number; response: number }>();
   readonly #traces = new WeakMap<object, string>();
   readonly #executionIds = new WeakMap<object, string>();
+  /** Functions that end the records of open connections. */
+  readonly #openConnections = new Set<() => void>();
   #isTracing = false;
   #lastId = 0;
 
@@ -82,6 +85,36 @@ export class OutboundCalls {
     this.#isTracing = true;
     const traceOf = (request: object) => (this.#hidden.has(request) ? undefined : this.traceOf());
     traceHttp(traceOf, (request, traceId) => traceId !== undefined && this.#traces.set(request, traceId));
+  }
+
+  /** Reports a connection that carries no HTTP, now and when it is closed. */
+  connect(
+    socket: Socket,
+    { hostname: host, port }: OutboundTarget,
+    transport: OutboundConnection['transport'],
+    facts: Pick<OutboundNews, 'caughtBy' | 'rules'>,
+  ): void {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const connection = () => {
+      const { bytesWritten: sentBytes, bytesRead: receivedBytes } = socket;
+      return { host, port, transport, sentBytes, receivedBytes };
+    };
+    const url = `${transport}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+    this.#report({ id, atMs: monotonicMs(), method: transport.toUpperCase(), url, connection: connection(), ...facts });
+    const end = (): void => {
+      if (this.#openConnections.delete(end))
+        this.#report({ id, atMs: monotonicMs(), connection: connection(), ended: true });
+    };
+    this.#openConnections.add(end);
+    // As: Node types the events of sockets by their names only.
+    (socket as NodeJS.EventEmitter).on(errorMonitor, (error: unknown) => this.#report({ id, error: messageOf(error) }));
+    socket.once('close', end);
+  }
+
+  /** Ends the records of connections, which can stay open for later calls of the lambda. */
+  endConnections(): void {
+    for (const end of this.#openConnections) end();
   }
 
   watch(socket: Socket): { isHeadOpen(): boolean } {

@@ -7,7 +7,7 @@ import {
   type OutboundTarget,
   type OutboundVerdict,
 } from '../../../model/outbound-rule.ts';
-import type { OutboundRoutes } from '../process/protocol.ts';
+import type { OutboundRoutes, PortRoute } from '../process/protocol.ts';
 import type { CallNumbers } from './call-numbers.ts';
 import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
 import { divertHttpForms } from './http-forms.ts';
@@ -27,6 +27,8 @@ const nodeTls = () => require('node:tls') as typeof import('node:tls');
 interface ConnectionTarget extends OutboundTarget {
   /** The connection is for a request that follows a redirect of the mock CRM, whatever the rules. */
   isAfterRedirect?: boolean;
+  /** The mock that receives all connections to the port. */
+  route?: PortRoute | undefined;
 }
 
 interface MockedForm {
@@ -45,11 +47,13 @@ export class OutboundInterceptor {
   /** The watched connections; each function diverts its connection to another. */
   readonly #watched = new WeakMap<Socket, (other: Socket) => void>();
   readonly #redirected = new WeakSet<Socket>();
+  /** The connections that a mock received because of their port. */
+  readonly #routed = new WeakMap<Socket, PortRoute>();
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
   #isOwn = false;
   /** The request that a connection is being made for, if the mock CRM answers it. */
   #mockedHead: RequestHead | undefined;
-  #routes: OutboundRoutes = { catchesCrm: false, namedForms: [], ownHosts: [], rules: [] };
+  #routes: OutboundRoutes = { catchesCrm: false, namedForms: [], ownHosts: [], portRoutes: [], rules: [] };
 
   constructor(calls: OutboundCalls, executionId: () => string | undefined, callNumbers?: CallNumbers) {
     this.#calls = calls;
@@ -89,7 +93,8 @@ export class OutboundInterceptor {
     tls.connect = new Proxy(ownTlsConnect, {
       apply: (connect, self, args) => {
         if (!this.#isOwn && offersHttp2(connectOptionsIn(args))) this.#http2.watch();
-        return this.#tlsConnect(args) ?? this.#watchOver(args, apply(connect, self, args));
+        const trustingArgs = this.#trustRoute(args);
+        return this.#tlsConnect(args) ?? this.#watchOver(args, apply(connect, self, trustingArgs));
       },
     });
     this.#http2.install();
@@ -176,7 +181,10 @@ export class OutboundInterceptor {
 
   #targetOf(options: ConnectOptions): ConnectionTarget | undefined {
     const target = targetOf(options, this.#routes.crm);
-    if (!target || !this.#routes.catchesCrm) return target;
+    if (!target) return undefined;
+    const route = this.#routes.portRoutes.find(({ ports }) => ports.includes(target.port));
+    if (route) return { ...target, isMockedPort: true, route };
+    if (!this.#routes.catchesCrm) return target;
     const mockedHead = this.#mockedHead;
     const isFor = (matches: (head: RequestHead) => boolean): boolean =>
       mockedHead ? matches(mockedHead) : this.#calls.isAwaited(matches, target.hostname, target.port);
@@ -257,7 +265,7 @@ export class OutboundInterceptor {
     socket: Socket,
     args: unknown[],
     options: ConnectOptions,
-    target: OutboundTarget,
+    target: ConnectionTarget,
     verdict: OutboundVerdict,
     isTls: boolean,
   ): Socket {
@@ -267,6 +275,12 @@ export class OutboundInterceptor {
     }
     reportElsewhere(socket);
     this.#redirected.add(socket);
+    if (target.route && verdict.action === 'catch') {
+      const { host, port } = target.route.address;
+      this.#routed.set(socket, target.route);
+      this.#calls.connect(socket, target, isTls ? 'tls' : 'tcp', { caughtBy: target.route.mock, rules: verdict.rules });
+      return this.#looksUp(socket, args, { host, port }, verdict.delayMs);
+    }
     // A request that turns out not to be a form goes to the host after all, with the original options.
     const isOwnCrm = targetOf(options, this.#routes.crm)?.isCrm === true;
     const isForForm = target.isCrm && !isOwnCrm;
@@ -325,6 +339,15 @@ export class OutboundInterceptor {
     const isHeld = () => this.#routes.catchesCrm && !this.#redirected.has(socket) && isHeadOpen();
     this.#watched.set(socket, makeDivertible(socket, isHeld));
     ({ isHeadOpen } = this.#calls.watch(socket));
+  }
+
+  /** TLS that a client starts on a connection to a mock trusts the mock's certificate: it names the mock instead of the host. */
+  #trustRoute(args: unknown[]): unknown[] {
+    const options = connectOptionsIn(args);
+    // As: the socket that TLS is started on.
+    const { caPem: ca } = this.#routed.get(options.socket as Socket)?.address ?? {};
+    if (ca === undefined) return args;
+    return args.map((arg) => (arg === options ? { ...options, ca, checkServerIdentity: () => undefined } : arg));
   }
 
   /** TLS on an existing connection (a proxy's) makes no second one. */

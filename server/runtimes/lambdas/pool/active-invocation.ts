@@ -209,7 +209,7 @@ export class ActiveInvocation implements Invocation {
 
   /** News of an outbound call. @param bytes the part of a body that it has */
   addOutbound(update: OutboundHead, bytes: Uint8Array, nowMs: number): void {
-    const { id, method, url, traceId, caughtBy, afterRedirect, rules, status, error, body, ended } = update;
+    const { id, method, url, traceId, caughtBy, connection, afterRedirect, rules, status, error, body, ended } = update;
     this.#calls ??= new Map();
     let openCall = this.#calls.get(id);
     if (!openCall) {
@@ -221,6 +221,7 @@ export class ActiveInvocation implements Invocation {
     }
     const { call } = openCall;
     if (caughtBy) call.caughtBy = caughtBy;
+    if (connection) call.connection = connection;
     if (afterRedirect) call.afterRedirect = true;
     if (rules?.length === 0) delete call.rules;
     else if (rules) call.rules = rules;

@@ -27,7 +27,7 @@ import { MemoryWatch } from './memory-watch.ts';
 import { OrphanedProcesses } from './orphaned-processes.ts';
 import { fitsSpare, SPARE, type StartFields } from './process-group.ts';
 import { ProcessSlots } from './process-slots.ts';
-import type { MockAddress, OutboundRoutes } from './protocol.ts';
+import type { MockAddress, OutboundRoutes, PortRoute } from './protocol.ts';
 import { NodeVersions } from './runtimes.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
@@ -42,6 +42,8 @@ export interface ProcessSettings {
     crmHosts?: readonly string[];
     /** Returns the address of the mock, with TLS when there is a certificate; undefined while it does not listen. */
     crmAddress(): MockAddress | Promise<MockAddress> | undefined;
+    /** Returns the mocks that receive all connections to some ports (default: none). */
+    portRoutes?(): readonly PortRoute[] | Promise<readonly PortRoute[]>;
     /** The outbound rules, in the order in which they apply (default: none). */
     rules?(): readonly OutboundRule[];
   };
@@ -172,6 +174,7 @@ export class LambdaProcesses {
     if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
     const mock = await this.#settings.outbound.crmAddress();
+    const portRoutes = (await this.#settings.outbound.portRoutes?.()) ?? [];
     const origin = await this.#descendants.nextOrigin();
     process.onSubprocess = () => this.#descendants.follow(origin, process.exited);
     const { address: reportAddress, ...registration } = this.#proxy.register((...reported) =>
@@ -182,7 +185,7 @@ export class LambdaProcesses {
       this.#newsPlaces.delete(process);
     });
     this.#newsPlaces.set(process, registration);
-    const outbound = { ...this.#routesOf(definition, mock), ...(reportAddress && { reportAddress }) };
+    const outbound = { ...this.#routesOf(definition, mock), portRoutes, ...(reportAddress && { reportAddress }) };
     const { isDebugged, memoryMb } = definition;
     const load = { ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged };
     await process.load({ ...load, ...(!showsMemory && { reportsMemoryOverMb: memoryMb }) }, memoryMb);
@@ -260,7 +263,7 @@ export class LambdaProcesses {
     return hostsOf(this.#settings.addresses());
   }
 
-  #routesOf({ env }: LambdaDefinition, mock: MockAddress | undefined): OutboundRoutes {
+  #routesOf({ env }: LambdaDefinition, mock: MockAddress | undefined): Omit<OutboundRoutes, 'portRoutes'> {
     const { crm: crmMode, crmHosts, rules } = this.#settings.outbound;
     const ownHosts = [...this.ownHosts, ...(mock ? [mock.host] : [])];
     const crm = ownCrm(env, crmHosts, ownHosts);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOCK_NAMES, TRANSPORTS } from '../../../model/invocation.ts';
 import { MAX_OUTBOUND_RULES } from '../../../model/outbound-rule-schema.ts';
 import { FrameError } from './frames.ts';
 import { type BeganRow, OUTCOME_KINDS, type OutcomeHead } from './protocol.ts';
@@ -47,7 +48,16 @@ export const outboundHead = z.object({
     .string()
     .regex(/^[0-9a-f]{32}$/)
     .exactOptional(),
-  caughtBy: z.literal('crm').exactOptional(),
+  caughtBy: z.enum(MOCK_NAMES).exactOptional(),
+  connection: z
+    .object({
+      host: text,
+      port: z.int(),
+      transport: z.enum(TRANSPORTS),
+      sentBytes: z.int().nonnegative(),
+      receivedBytes: z.int().nonnegative(),
+    })
+    .exactOptional(),
   afterRedirect: z.literal(true).exactOptional(),
   rules: z
     .array(z.object({ id: text, text }))

@@ -1,4 +1,5 @@
 import type { NamedForm } from '../../../model/crm-form.ts';
+import type { MockName } from '../../../model/invocation.ts';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 
 /** File descriptor, in a lambda's process, by which it tells the emulator. */
@@ -67,6 +68,14 @@ export interface MockAddress {
   caPem?: string;
 }
 
+/** A mock that receives every connection to some ports, of any host, unless a rule decides otherwise. */
+export interface PortRoute {
+  ports: readonly number[];
+  /** It is reached without TLS, also by clients that start with TLS; `caPem` is trusted by TLS that starts later (STARTTLS). */
+  address: MockAddress;
+  mock: MockName;
+}
+
 /** The destinations of calls that a lambda makes (D-200). */
 export interface OutboundRoutes {
   crm?: OwnCrm;
@@ -75,6 +84,7 @@ export interface OutboundRoutes {
   /** The hosts of the platform: never those of a CRM. */
   ownHosts: readonly string[];
   mock?: MockAddress;
+  portRoutes: readonly PortRoute[];
   catchesCrm: boolean;
   rules: readonly OutboundRule[];
   reportAddress?: NewsAddress;

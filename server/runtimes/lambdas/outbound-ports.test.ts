@@ -1,0 +1,100 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { createSecureContext, TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeCertificate } from '../../mocks/certificate.ts';
+import type { OutboundRule } from '../../model/outbound-rule.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
+
+/* A mock that greets first, as SMTP servers do, and starts TLS on request. */
+
+const receivedLines: string[] = [];
+let mock: Server;
+let service: TestLambdaService;
+let rules: OutboundRule[] = [];
+
+beforeAll(async () => {
+  const { certPem: cert, keyPem: key } = await makeCertificate(Date.now());
+  const secureContext = createSecureContext({ cert, key });
+  const serve = (socket: Socket): void => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      const line = String(bytes);
+      receivedLines.push(line);
+      socket.write(`got ${line}`);
+      if (line !== 'STARTTLS') return;
+      socket.removeAllListeners('data');
+      serve(new TLSSocket(socket, { isServer: true, secureContext }));
+    });
+  };
+  mock = createServer((socket) => {
+    socket.write('220 mock');
+    serve(socket);
+  });
+  await new Promise<void>((resolve) => mock.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  const { port } = mock.address() as AddressInfo;
+  const portRoutes = [{ ports: [25, 2525], address: { host: '127.0.0.1', port, caPem: cert }, mock: 'mail' as const }];
+  service = await TestLambdaService.start({
+    outbound: { crm: 'catch', crmAddress: () => undefined, portRoutes: () => portRoutes, rules: () => rules },
+  });
+});
+afterAll(async () => {
+  await service.stop();
+  mock.close();
+});
+beforeEach(async () => {
+  receivedLines.length = 0;
+  await change();
+});
+
+async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
+  rules = next.map((fields, index) => ({ id: `rule-${index}-${fields.action}`, enabled: true, ...fields }));
+  await service.lambdas.applyRules();
+}
+
+/** A lambda that connects, sends a line after the greeting, and returns all that it received. */
+const talk = (connect: string, next = "socket.end('EHLO')"): string => `exports.run = () => new Promise((resolve) => {
+  const texts = [];
+  const socket = ${connect};
+  socket.on('error', (error) => resolve('error ' + error.message));
+  socket.on('data', (bytes) => { texts.push(String(bytes)); if (texts.length === 1) { ${next} } else if (texts.length === 2) resolve(texts.join(', ')); });
+})`;
+
+describe('a connection to a port that a mock receives', () => {
+  it.each([
+    ["require('net').connect(25, 'smtp.example')", 'tcp://smtp.example:25'],
+    ["require('net').connect({ host: '192.0.2.1', port: 2525 })", 'tcp://192.0.2.1:2525'],
+    ["require('tls').connect(2525, 'smtp.example')", 'tls://smtp.example:2525'],
+  ])('by %s reaches the mock and is recorded', async (connect, url) => {
+    const invocation = await service.run(talk(connect));
+    expect(resultOf(invocation)).toBe('220 mock, got EHLO');
+    expect(receivedLines).toEqual(['EHLO']);
+    expect(invocation.outbound).toMatchObject([
+      { method: url.slice(0, 3).toUpperCase(), url, caughtBy: 'mail', connection: { sentBytes: 4 } },
+    ]);
+  });
+
+  it('can start TLS, which trusts the certificate of the mock', async () => {
+    const next = `socket.write('STARTTLS'); socket.removeAllListeners('data'); socket.once('data', () => {
+      const secure = require('tls').connect({ socket, servername: 'smtp.example' }, () => secure.write('secret'));
+      secure.on('data', (bytes) => resolve(secure.authorized + ' ' + bytes)).on('error', (error) => resolve('error ' + error.message));
+    })`;
+    const invocation = await service.run(talk("require('net').connect(25, 'smtp.example')", next));
+    expect(resultOf(invocation)).toBe('true got secret');
+    expect(receivedLines).toEqual(['STARTTLS', 'secret']);
+    expect(invocation.outbound).toMatchObject([{ url: 'tcp://smtp.example:25', caughtBy: 'mail' }]);
+  });
+
+  it('follows the first rule that matches', async () => {
+    const code = talk("require('net').connect(25, 'localhost')");
+    await change({ host: 'localhost', action: 'block' });
+    expect(resultOf(await service.run(code))).toMatch(
+      /^error connect ECONNREFUSED localhost:25 \(outbound rule: block/,
+    );
+    await change({ host: 'localhost', action: 'pass' });
+    expect(resultOf(await service.run(code))).toMatch(/^error .*ECONNREFUSED/);
+    await change({ host: 'localhost', action: 'delay', delayMs: 1 });
+    expect(resultOf(await service.run(code))).toBe('220 mock, got EHLO');
+  });
+});
