@@ -62,6 +62,7 @@ class FakeEmulator implements Emulator {
   readonly securityUrl = 'http://127.0.0.1:4700/security';
   readonly gatewayUrl = 'http://127.0.0.1:4701';
   readonly crmUrl = 'https://127.0.0.1:4702';
+  readonly smtpUrl = 'smtp://127.0.0.1:4703';
   readonly scmUrl = 'http://127.0.0.1:4702';
   readonly scmToken = 'made-for-this-folder';
   windowUrl() {

@@ -28,7 +28,7 @@ interface CoreSettings {
   seed: string;
   /** First segment of type names (D-080). */
   typePrefix: string;
-  outbound: { crm: 'catch' | 'pass'; crmHosts: readonly string[] };
+  outbound: { crm: 'catch' | 'pass'; mail: 'catch' | 'pass'; crmHosts: readonly string[] };
   linkLocalHosts: readonly string[];
   limits: { requestBodyBytes: number; requestTargetBytes: number; maxLambdaTimeoutS: number };
 }

@@ -17,7 +17,7 @@ import type { Uuid } from '../../model/record.ts';
 import { lazy } from '../../system/lazy.ts';
 import { otherRuntime } from '../../system/node-program.ts';
 import type { Certificate } from '../certificate.ts';
-import type { LambdaSender } from '../lambda-senders.ts';
+import type { LambdaSender } from '../lambda-calls.ts';
 import { type Lead, type LeadFilter, leadsOfForms, mapLead, matchesLead, type RefusedForm } from './lead.ts';
 import { readLeadForm } from './read-lead-form.ts';
 

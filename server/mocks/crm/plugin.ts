@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { plugin } from '../../plugin/plugin.ts';
 import { machineMs } from '../../system/clock.ts';
-import { lambdaSenders } from '../lambda-senders.ts';
+import { lambdaSenders } from '../lambda-calls.ts';
 import { LazyCertificate } from '../lazy-certificate.ts';
 import { crm } from './declaration.ts';
 import { LEADS } from './lead.ts';

@@ -6,7 +6,7 @@ import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid } from '../../model/record.ts';
 import { lazy } from '../../system/lazy.ts';
 import type { Certificate } from '../certificate.ts';
-import type { LambdaSender } from '../lambda-senders.ts';
+import type { LambdaSender } from '../lambda-calls.ts';
 import { type Mail, type MailFilter, matchesMail } from './mail.ts';
 
 const MB = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { crmPlugin } from '../../mocks/crm/plugin.ts';
-import { lambdaSenders } from '../../mocks/lambda-senders.ts';
+import { connectionExecutions, lambdaSenders, portRoutes } from '../../mocks/lambda-calls.ts';
 import { plugin, slot } from '../../plugin/plugin.ts';
 import {
   committed,
@@ -29,6 +29,7 @@ export const lambdasPlugin = plugin({
     const spares = platform.slot(spareProcesses);
     const recentCalls = new RecentCalls();
     platform.fill(lambdaSenders, (executionId) => recentCalls.find(executionId));
+    platform.fill(connectionExecutions, (remotePort) => recentCalls.executionOf(remotePort));
     const onDebug = () => platform.publish('workbench', {});
     const service = new LambdaService({
       view: platform.store.view,
@@ -55,6 +56,7 @@ export const lambdasPlugin = plugin({
         crm: config.outbound.crm,
         crmHosts: config.outbound.crmHosts,
         crmAddress: crm.address,
+        portRoutes: platform.slot(portRoutes),
         rules: () => platform.slot(outboundRules).list(),
       },
       onLog(lambdaId) {

@@ -110,6 +110,7 @@ export class OutboundCalls {
     // As: Node types the events of sockets by their names only.
     (socket as NodeJS.EventEmitter).on(errorMonitor, (error: unknown) => this.#report({ id, error: messageOf(error) }));
     socket.once('close', end);
+    if (facts.caughtBy) socket.once('connect', () => this.#report({ id, localPort: socket.localPort ?? 0 }));
   }
 
   /** Ends the records of connections, which can stay open for later calls of the lambda. */

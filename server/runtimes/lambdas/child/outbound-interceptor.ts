@@ -1,6 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { canBeCrm, hostnameIn, isCrmForm, type RequestHead } from '../../../model/crm-form.ts';
+import { canonicalHost, isReservedHost } from '../../../model/host-names.ts';
 import {
   decideOutbound,
   type OutboundRule,
@@ -183,7 +184,8 @@ export class OutboundInterceptor {
     const target = targetOf(options, this.#routes.crm);
     if (!target) return undefined;
     const route = this.#routes.portRoutes.find(({ ports }) => ports.includes(target.port));
-    if (route) return { ...target, isMockedPort: true, route };
+    // A server on this machine is the developer's own.
+    if (route && !isReservedHost(canonicalHost(target.hostname))) return { ...target, isMockedPort: true, route };
     if (!this.#routes.catchesCrm) return target;
     const mockedHead = this.#mockedHead;
     const isFor = (matches: (head: RequestHead) => boolean): boolean =>
