@@ -1,6 +1,7 @@
 import { jsonBody } from '../api/client/route-client.ts';
 import { leadRoutes } from '../api/routes/leads.ts';
 import { invokeRoutes } from '../api/routes/logs.ts';
+import { mailRoutes } from '../api/routes/mails.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from '../platform/emulator.ts';
@@ -11,12 +12,14 @@ import type {
   Lead,
   LeadFilter,
   Leads,
+  MailFilter,
+  Mails,
   OutboundRules,
   StartEmulator,
   Terrarium,
   TerrariumOptions,
 } from './api.ts';
-import { check, invocationFilter, leadFilter, wait } from './arguments.ts';
+import { check, invocationFilter, leadFilter, mailFilter, wait } from './arguments.ts';
 import { Client, findLambda } from './client.ts';
 import { deploy } from './deploy.ts';
 import { coded, failure } from './failure.ts';
@@ -26,6 +29,8 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const WAIT_S = 60;
 /** Number of invocations in a list. */
 const MOST = 100;
+/** Number of mails in a list; the server's maximum. */
+const MAX_MAILS = 1_000;
 
 export const startEmulator: StartEmulator = async (options = {}, { onWarning, onFault } = {}) => {
   const { seed, ...settings } = options;
@@ -65,6 +70,7 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
       });
     },
     leads: leadsOf(client),
+    mails: mailsOf(client),
     outbound: outboundOf(client),
     invocations: invocationsOf(client, () => before),
     stop,
@@ -86,32 +92,65 @@ function leadsOf(client: Client): Leads {
     async waitFor(filter = {}, options = {}) {
       check('leads.waitFor', leadFilter, filter);
       check('leads.waitFor', wait, options);
-      const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-      const untilMs = performance.now() + timeoutMs;
-      for (;;) {
-        const leftMs = untilMs - performance.now();
-        const waitS = Math.min(WAIT_S, Math.max(0, Math.ceil(leftMs / 1000)));
-        const newest = (await list(filter, waitS)).at(-1);
-        if (newest) return newest;
-        if (performance.now() >= untilMs)
-          throw failure('TIMEOUT', `no lead${filterText(filter)} came within ${timeoutMs} ms`);
-      }
+      return await newest((waitS) => list(filter, waitS), options, `no lead${filterText(filter)}`);
     },
     clear: async () => (await client.ask(leadRoutes.deleteLeads)).deleted,
   };
 }
 
-function queryOf({ email, since }: LeadFilter, waitS: number | undefined): URLSearchParams {
+function mailsOf(client: Client): Mails {
+  const list = (filter: MailFilter, limit: number, waitS?: number) => {
+    const query = queryOf(filter, waitS);
+    query.set('limit', String(limit));
+    return client.ask(mailRoutes.listMails, { query });
+  };
+  return {
+    async list(filter = {}) {
+      check('mails.list', mailFilter, filter);
+      return await list(filter, MAX_MAILS);
+    },
+    async waitFor(filter = {}, options = {}) {
+      check('mails.waitFor', mailFilter, filter);
+      check('mails.waitFor', wait, options);
+      const { id } = await newest((waitS) => list(filter, 1, waitS), options, `no mail${filterText(filter)}`);
+      return await client.ask(mailRoutes.readMail, { path: { mail_id: id } });
+    },
+    clear: async () => (await client.ask(mailRoutes.deleteMails)).deleted,
+  };
+}
+
+/** Returns the newest item of a list, or waits for the first one. Rejects with `TIMEOUT`. @param list waits up to that time on the server */
+async function newest<T>(
+  list: (waitS: number) => Promise<T[]>,
+  { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number },
+  missing: string,
+): Promise<T> {
+  const untilMs = performance.now() + timeoutMs;
+  for (;;) {
+    const leftMs = untilMs - performance.now();
+    const item = (await list(Math.min(WAIT_S, Math.max(0, Math.ceil(leftMs / 1000))))).at(-1);
+    if (item !== undefined) return item;
+    if (performance.now() >= untilMs) throw failure('TIMEOUT', `${missing} came within ${timeoutMs} ms`);
+  }
+}
+
+const timeText = (time: Date | string) => (typeof time === 'string' ? time : time.toISOString());
+
+/** The filter as parameters of a route, which have the same names. */
+function queryOf(filter: LeadFilter | MailFilter, waitS: number | undefined): URLSearchParams {
   const query = new URLSearchParams();
-  if (email !== undefined) query.set('email', email);
-  if (since !== undefined) query.set('since', typeof since === 'string' ? since : since.toISOString());
+  for (const [name, value] of Object.entries(filter)) if (value !== undefined) query.set(name, timeText(value));
   if (waitS !== undefined) query.set('waitS', String(waitS));
   return query;
 }
 
-function filterText({ email, since }: LeadFilter): string {
-  const moment = since instanceof Date ? since.toISOString() : since;
-  return `${email === undefined ? '' : ` of ${email}`}${moment === undefined ? '' : ` since ${moment}`}`;
+function filterText({ since, ...filter }: LeadFilter | MailFilter): string {
+  const words = { email: 'of', to: 'to', subject: 'with subject' };
+  const parts = Object.entries(words).flatMap(([name, word]) => {
+    const value: unknown = Reflect.get(filter, name);
+    return value === undefined ? [] : ` ${word} ${value}`;
+  });
+  return `${parts.join('')}${since === undefined ? '' : ` since ${timeText(since)}`}`;
 }
 
 /** The recorded invocations of a platform. @param after only those after this position */

@@ -67,7 +67,7 @@ export const mailRoutes = defineRoutes('Captured mails', {
   }),
   readMailAttachment: route('get /inspect/mails/{mail_id}/attachments/{attachment_number}', 'caller', {
     summary: 'Download an attachment of a captured mail',
-    answer: stream(z.string(), '*/*'),
+    answer: stream(z.string(), 'application/octet-stream'),
     errors: [404],
   }),
   deleteMails: route('delete /inspect/mails', 'root', {

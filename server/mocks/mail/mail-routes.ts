@@ -52,7 +52,7 @@ export function mailRouter(mock: MockMail, notifier: Notifier, guard: RouteGuard
       const attachment = attachments[index];
       const { attachmentIn } = await import('./parse-mail.ts');
       const content = attachment && (await attachmentIn(sourceBytes(source), index));
-      if (content) return download(res, { ...attachment, content });
+      if (content) return download(res, { name: attachment.name, type: 'application/octet-stream', content });
       const count = attachments.length === 1 ? 'one attachment' : `${attachments.length} attachments`;
       throw new PlatformError(
         'not_found',
