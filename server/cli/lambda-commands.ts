@@ -69,7 +69,7 @@ function* report({ durationMs, cold, outcome, logs, outbound }: InvocationView, 
   for (const { text } of logs) yield `log       ${text}`;
   for (const call of outbound) {
     const end = call.error ?? call.status;
-    yield `outbound  ${call.method} ${call.url}: ${end} in ${call.durationMs} ms${call.afterRedirect ? ", the page after the mock CRM's redirect" : call.caughtBy ? ', caught by the mock CRM' : ''}`;
+    yield `outbound  ${call.method} ${call.url}: ${end} in ${call.durationMs} ms${call.afterRedirect ? ", the page after the mock CRM's redirect" : call.caughtBy ? `, caught by the mock ${call.caughtBy === 'crm' ? 'CRM' : 'mail server'}` : ''}`;
   }
 }
 

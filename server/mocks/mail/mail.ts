@@ -45,7 +45,7 @@ export interface MailFilter {
   /** Received at or after this time, epoch milliseconds. */
   sinceMs?: number | undefined;
   executionId?: Uuid | undefined;
-  /** Part of an address, the subject, the text or the name of an attachment, in any letter case. */
+  /** Part of an id, an address, the subject, the text or the name of an attachment, in any letter case. */
   search?: string | undefined;
 }
 
@@ -66,5 +66,14 @@ const recipientsOf = ({ envelope, to, cc }: Mail) => [...envelope.to, ...[...to,
 function searchedTexts(mail: Mail): string[] {
   const names = [...mail.from, ...mail.to, ...mail.cc, ...mail.attachments].map(({ name }) => name);
   const { address = '' } = mail.from[0] ?? {};
-  return [mail.subject, mail.envelope.from, address, ...recipientsOf(mail), ...names, mail.text];
+  return [
+    mail.id,
+    mail.executionId ?? '',
+    mail.subject,
+    mail.envelope.from,
+    address,
+    ...recipientsOf(mail),
+    ...names,
+    mail.text,
+  ];
 }

@@ -14,6 +14,9 @@ export interface OutboundCallViewProps {
   traceId?: string;
 }
 
+/** The mocks that can catch a call. */
+export const MOCKS = { crm: 'mock CRM', mail: 'mock mail server' } as const;
+
 /** An outbound call: its target, its outcome, and the rule that applied. */
 export function OutboundCallView({ call, executionId, traceId }: OutboundCallViewProps) {
   return (
@@ -23,9 +26,7 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
         <Badge>{call.method}</Badge>
         {call.caughtBy && (
           <Badge tone="running">
-            {call.afterRedirect
-              ? "page after the mock CRM's redirect"
-              : `caught by the mock ${call.caughtBy.toUpperCase()}`}
+            {call.afterRedirect ? "page after the mock CRM's redirect" : `caught by the ${MOCKS[call.caughtBy]}`}
           </Badge>
         )}
         <span className="ml-auto text-muted">
@@ -33,6 +34,9 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
         </span>
         {call.caughtBy === 'crm' && (
           <PlaceLink to={{ screen: 'leads', search: { q: `execution:${executionId}` } }}>See the lead</PlaceLink>
+        )}
+        {call.caughtBy === 'mail' && (
+          <PlaceLink to={{ screen: 'mails', search: { q: executionId } }}>See the mail</PlaceLink>
         )}
       </p>
       <p className="mono mt-1 break-all text-muted">{call.url}</p>

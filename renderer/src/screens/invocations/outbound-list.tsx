@@ -9,6 +9,7 @@ import { State } from '../../components/state.tsx';
 import type { EventKind } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { lambdaColumn } from './invocation-columns.tsx';
+import { MOCKS } from './outbound-call-view.tsx';
 import { PartList } from './part-list.tsx';
 import { useOutboundCalls } from './use-invocations.ts';
 
@@ -55,7 +56,7 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
     header: 'Decided by',
     width: { share: 1, minWidth: 100 },
     cell: ({ caughtBy, rules, error }) => (
-      <span className="text-muted">{rules?.at(-1)?.text ?? (caughtBy ? 'Mock CRM' : error)}</span>
+      <span className="text-muted">{rules?.at(-1)?.text ?? (caughtBy ? MOCKS[caughtBy] : error)}</span>
     ),
   },
 ];
