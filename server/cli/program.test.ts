@@ -156,6 +156,7 @@ describe('terrarium start', () => {
       securityUrl: emulator.securityUrl,
       gatewayUrl: emulator.gatewayUrl,
       crmUrl: emulator.crmUrl,
+      smtpUrl: emulator.smtpUrl,
       scmUrl: emulator.scmUrl,
       windowUrl: `${emulator.baseUrl}/ui/`,
       pid: 4242,
@@ -165,6 +166,7 @@ describe('terrarium start', () => {
     expect(JSON.parse(readFileSync(join(folder, 'instance.json'), 'utf8'))).toMatchObject({
       pid: 4242,
       crmUrl: emulator.crmUrl,
+      smtpUrl: emulator.smtpUrl,
       scmUrl: emulator.scmUrl,
       dataDir: folder,
     });
