@@ -144,13 +144,16 @@ function queryOf(filter: LeadFilter | MailFilter, waitS: number | undefined): UR
   return query;
 }
 
-function filterText({ since, ...filter }: LeadFilter | MailFilter): string {
-  const words = { email: 'of', to: 'to', subject: 'with subject' };
-  const parts = Object.entries(words).flatMap(([name, word]) => {
-    const value: unknown = Reflect.get(filter, name);
-    return value === undefined ? [] : ` ${word} ${value}`;
-  });
-  return `${parts.join('')}${since === undefined ? '' : ` since ${timeText(since)}`}`;
+const PREPOSITIONS = { email: 'of', to: 'to', subject: 'with subject', since: 'since' };
+
+function filterText(filter: LeadFilter | MailFilter): string {
+  const values = new Map<string, Date | string | undefined>(Object.entries(filter));
+  return Object.entries(PREPOSITIONS)
+    .map(([name, preposition]) => {
+      const value = values.get(name);
+      return value === undefined ? '' : ` ${preposition} ${timeText(value)}`;
+    })
+    .join('');
 }
 
 /** The recorded invocations of a platform. @param after only those after this position */

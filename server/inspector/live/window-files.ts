@@ -19,7 +19,7 @@ const POLICY = [
 /** Puts the HTML that the window sends into a frame in which nothing runs. */
 const SHOW_SCRIPT = "addEventListener('message', ({ data }) => { document.querySelector('iframe').srcdoc = data; });";
 /**
- * A page that shows HTML of strangers, such as a mail, with its own styles, which the policy of the window forbids. Neither this page nor
+ * A page that shows HTML that others wrote, such as a mail, with its own styles, which the policy of the window forbids. Neither this page nor
  * its frame belongs to the origin of the platform, and nothing is loaded from the network.
  */
 const HTML_FRAME = {

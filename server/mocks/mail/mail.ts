@@ -59,7 +59,7 @@ export function matchesMail(mail: Mail, { to, subject, sinceMs, executionId, sea
   );
 }
 
-const includes = (whole: string, part: string) => whole.toLowerCase().includes(part.toLowerCase());
+const includes = (content: string, part: string) => content.toLowerCase().includes(part.toLowerCase());
 
 const recipientsOf = ({ envelope, to, cc }: Mail) => [...envelope.to, ...[...to, ...cc].map(({ address }) => address)];
 

@@ -76,8 +76,8 @@ async function converse(...parts: (string | Buffer)[]): Promise<string> {
 }
 const ENVELOPE = ['HELO me\r\n', 'MAIL FROM:<a@example.com>\r\n', 'RCPT TO:<b@example.com>\r\n', 'DATA\r\n'];
 
-describe('the mock mail server', () => {
-  it('keeps a mail with its texts, attachments and source, and delivers it to nobody', async () => {
+describe('the mock mail server (D-218)', () => {
+  it('keeps a mail with its texts, attachments and source, and delivers nothing', async () => {
     await send({
       to: 'Ada Lovelace <ada@example.com>, bob@example.com',
       cc: 'carol@example.com',
@@ -159,12 +159,12 @@ describe('the mock mail server', () => {
   });
 
   it('rejects a mail over 25 MB with 552 and a sentence, by its announced and by its real size', async () => {
-    const [hello, ...others] = ENVELOPE;
+    const [hello, ...nextCommands] = ENVELOPE;
     const announced = await converse('EHLO me\r\n', `MAIL FROM:<a@example.com> SIZE=${26 * MB}\r\n`);
     expect(announced).toMatch(/552 .*size/);
     const line = Buffer.from(`${'x'.repeat(1022)}\r\n`);
     const body = Buffer.concat([...Array.from({ length: 26 * 1024 }, () => line), Buffer.from('.\r\n')]);
-    expect(await converse(hello ?? '', ...others, body)).toMatch(
+    expect(await converse(hello ?? '', ...nextCommands, body)).toMatch(
       /552 The mail is larger than 25 MB\. Send a smaller one/,
     );
     expect(mock.list()).toEqual([]);

@@ -87,7 +87,7 @@ function HtmlFrame({ html }: { html: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
   const [isLoaded, setLoaded] = useState(false);
   useEffect(() => {
-    // Its origin is opaque, so no other target can be named; it shows what it gets to nobody else.
+    // Its origin is opaque, so no other target can be named; it shows what it gets, and sends nothing.
     if (isLoaded) frame.current?.contentWindow?.postMessage(html, '*');
   }, [html, isLoaded]);
   return (

