@@ -29,7 +29,7 @@ let lastPort = 0;
  */
 let reusablePage: Page | undefined;
 /** Events whose listeners are removed before a page is reused. */
-const PAGE_EVENTS = ['request', 'response', 'pageerror', 'console', 'dialog'];
+const PAGE_EVENTS = ['request', 'requestfailed', 'response', 'pageerror', 'console', 'dialog'];
 
 /** A test with a separate platform with the demo world. It fails if a page sends a request to another origin or throws an error. */
 export const test = base.extend<Fixtures>({
@@ -66,6 +66,11 @@ export const test = base.extend<Fixtures>({
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url());
       if (protocol.startsWith('http') && origin !== platform.windowOrigin) foreign.push(request.url());
+    });
+    // The browser reports a request, too, that a policy of the page kept it from sending.
+    page.on('requestfailed', (request) => {
+      const index = foreign.indexOf(request.url());
+      if (index >= 0 && request.failure()?.errorText === 'csp') foreign.splice(index, 1);
     });
     page.on('pageerror', ({ message }) => faults.push(message));
     await use(platform);

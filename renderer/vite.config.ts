@@ -31,7 +31,7 @@ export default defineConfig({
   },
   server: {
     proxy: Object.fromEntries(
-      ['/meta', '/security', '/inspect', '/log', '/docs', '/openapi'].map((path) => [
+      ['/meta', '/security', '/inspect', '/log', '/docs', '/openapi', '/ui/html-frame'].map((path) => [
         path,
         { target: emulator, changeOrigin: true, ws: true },
       ]),

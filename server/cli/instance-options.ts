@@ -45,6 +45,23 @@ export function queryOf(options: Readonly<Record<string, unknown>>, parameters: 
   return query;
 }
 
+/** Time that one request waits; the server's maximum. */
+const WAIT_S = 60;
+
+/** Lists items, or waits for the first one. Resolves to an empty list at the end of the time. */
+export async function awaitItems<T>(
+  list: (query: URLSearchParams) => Promise<T[]>,
+  { query, timeoutS, terminal }: { query: URLSearchParams; timeoutS: number; terminal: Pick<Terminal, 'nowMs'> },
+): Promise<T[]> {
+  const untilMs = terminal.nowMs() + timeoutS * 1000;
+  for (;;) {
+    const leftS = Math.max(0, Math.ceil((untilMs - terminal.nowMs()) / 1000));
+    query.set('waitS', String(Math.min(leftS, WAIT_S)));
+    const items = await list(query);
+    if (items.length > 0 || leftS === 0) return items;
+  }
+}
+
 /** The configuration of the data folder that options, environment or terrarium.json select. Throws UserError. */
 export function localConfig(options: Selection, { env, folder }: CommandContext): Config {
   const data = namedFolder(options, folder) ?? options.data;

@@ -13,6 +13,7 @@ import { historyCommand, snapshotCommand } from './history-command.ts';
 import { connect } from './instance-options.ts';
 import { invokeCommand, logsCommand, scheduleCommand } from './lambda-commands.ts';
 import { leadsCommand } from './leads-command.ts';
+import { mailsCommand } from './mails-command.ts';
 import { mcpCommand } from './mcp-command.ts';
 import { outboundCommand } from './outbound-command.ts';
 import { pipelineCommand } from './pipeline-command.ts';
@@ -36,6 +37,7 @@ const COMMANDS: readonly CommandSpec[] = [
   logsCommand,
   containersCommand,
   leadsCommand,
+  mailsCommand,
   outboundCommand,
   pipelineCommand,
   mcpCommand,

@@ -65,6 +65,7 @@ class FakeEmulator implements Emulator {
   readonly securityUrl = 'http://127.0.0.1:4700/security';
   readonly gatewayUrl = 'http://127.0.0.1:4701';
   readonly crmUrl = 'https://127.0.0.1:4702';
+  readonly smtpUrl = 'smtp://127.0.0.1:4703';
   readonly scmUrl = 'http://127.0.0.1:4702';
   readonly scmToken = 'made-for-this-folder';
   windowUrl() {
@@ -158,6 +159,7 @@ describe('terrarium start', () => {
       securityUrl: emulator.securityUrl,
       gatewayUrl: emulator.gatewayUrl,
       crmUrl: emulator.crmUrl,
+      smtpUrl: emulator.smtpUrl,
       scmUrl: emulator.scmUrl,
       windowUrl: `${emulator.baseUrl}/ui/`,
       pid: 4242,
@@ -167,6 +169,7 @@ describe('terrarium start', () => {
     expect(JSON.parse(readFileSync(join(folder, 'instance.json'), 'utf8'))).toMatchObject({
       pid: 4242,
       crmUrl: emulator.crmUrl,
+      smtpUrl: emulator.smtpUrl,
       scmUrl: emulator.scmUrl,
       dataDir: folder,
     });

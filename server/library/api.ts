@@ -27,7 +27,7 @@ export interface LibraryHooks extends TerrariumHooks {
 /** A running platform. `await using` stops it at the end of the block. */
 export interface Terrarium extends RunningPlatform, AsyncDisposable {
   /**
-   * Resets the state to the start of the platform, for the next test: resources, leads, the mock GitLab, recorded invocations and
+   * Resets the state to the start of the platform, for the next test: resources, leads, mails, the mock GitLab, recorded invocations and
    * requests, and logs. Tokens and keys of accounts that still exist stay valid.
    */
   reset(): Promise<void>;
@@ -66,6 +66,8 @@ export interface Terrarium extends RunningPlatform, AsyncDisposable {
   logs(lambda: string): Promise<LogLine[]>;
   /** The leads that the mock CRM received. */
   readonly leads: Leads;
+  /** The mails that the mock mail server received. */
+  readonly mails: Mails;
   /** The rules for calls that lambdas make to other hosts. */
   readonly outbound: OutboundRules;
   /** The newest invocations of lambdas, of any caller. */
@@ -316,6 +318,58 @@ export type ErrorCode =
   | 'REFUSED'
   | 'STOPPED'
   | 'TERRARIUM_OLD_NODE';
+
+export interface MailAddress {
+  name: string;
+  address: string;
+}
+
+/** A mail that the mock mail server received. */
+export interface MailSummary {
+  id: string;
+  receivedAt: string;
+  /** The addresses of the SMTP commands MAIL FROM and RCPT TO, hidden copies included. */
+  envelope: { from: string; to: string[] };
+  subject: string;
+  from: MailAddress[];
+  to: MailAddress[];
+  cc: MailAddress[];
+  /** The start of the text. */
+  excerpt: string;
+  attachments: { name: string; type: string; sizeBytes: number }[];
+  /** Size of the source. */
+  sizeBytes: number;
+  /** The reason why only the source is known. */
+  problem?: string | undefined;
+  /** The invocation that sent it. */
+  executionId?: string | undefined;
+}
+
+/** A mail with its contents. */
+export interface Mail extends MailSummary {
+  text: string;
+  /** With images of the mail in place of links to them. */
+  html?: string | undefined;
+}
+
+/** Filter of mails; an absent member matches all. */
+export interface MailFilter {
+  /** A recipient, not case-sensitive. */
+  to?: string;
+  /** Part of the subject, not case-sensitive. */
+  subject?: string;
+  /** Received at or after this time. */
+  since?: Date | string;
+}
+
+export interface Mails {
+  /** The newest 1,000 mails, oldest first. */
+  list(filter?: MailFilter): Promise<MailSummary[]>;
+  /** The newest matching mail; waits for the first one (default: 10 seconds) and rejects with code `TIMEOUT`. */
+  waitFor(filter?: MailFilter, options?: { timeoutMs?: number }): Promise<Mail>;
+  /** Deletes all mails; resolves to their number. */
+  clear(): Promise<number>;
+}
 
 /**
  * Values of an error's `code`: `SETTING` (an option is invalid), `SEED` (the seed is invalid), `DATA` (the data folder is in use or

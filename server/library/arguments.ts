@@ -25,6 +25,11 @@ export const leadFilter = z.strictObject({
   email: text.optional(),
   since: z.union([text, z.date()], 'must be a valid Date, or a time as text').optional(),
 });
+export const mailFilter = z.strictObject({
+  to: text.optional(),
+  subject: text.optional(),
+  since: leadFilter.shape.since,
+});
 export const wait = z.strictObject({ timeoutMs: z.number().min(0).optional() });
 export const invocationFilter = z.strictObject({
   lambda: text.optional(),

@@ -8,7 +8,7 @@ import { startEmulator } from './library.ts';
 
 const CODE =
   "exports.run = (event, context, done) => done(null, [process.env.WORD, JSON.parse(event).payload].join(' '));";
-const options = { containers: { engine: 'none' } };
+const options = { containers: { engine: 'none' }, lambdas: { modules: '.' } };
 
 let platform: Terrarium;
 let folder: string;
@@ -40,6 +40,56 @@ describe('a platform in a test suite', () => {
     });
     expect(await platform.invocations.find({ ok: false })).toBeUndefined();
     expect(await platform.leads.clear()).toBe(3);
+  });
+
+  it('keeps the lead and the mails that a lambda sends for a form, by each port of mail servers', async () => {
+    const code = `const { createTransport } = require('nodemailer');
+      exports.run = async (event) => {
+        const { email } = JSON.parse(event).payload;
+        const form = new URLSearchParams({ oid: '1', email });
+        await fetch('https://crm.example/servlet/servlet.WebToLead', { method: 'POST', body: form });
+        // An address, because tests look up no names outside this machine.
+        const server = { host: '192.0.2.25', tls: { servername: 'smtp.example.com' }, auth: { user: 'shop', pass: 'secret' } };
+        const mail = { from: 'shop@example.com', to: email, text: 'Welcome' };
+        const startsTls = createTransport({ ...server, port: 587, requireTLS: true });
+        await startsTls.sendMail({ ...mail, subject: 'STARTTLS' });
+        const tls = createTransport({ ...server, port: 465, secure: true });
+        await tls.sendMail({ ...mail, subject: 'TLS' });
+      }`;
+    await platform.deploy('/demo/website/test/sign-up', { code, env: { CRM_API_BASEPATH: 'https://crm.example' } });
+    const { outcome, executionId, outbound } = await platform.invoke('sign-up', {
+      payload: { email: 'ada@example.com' },
+    });
+    expect(outcome).toEqual({ ok: true });
+    expect(outbound).toMatchObject([
+      { caughtBy: 'crm', status: 200 },
+      { caughtBy: 'mail', url: 'tcp://192.0.2.25:587' },
+      { caughtBy: 'mail', url: 'tls://smtp.example.com:465' },
+    ]);
+    expect(await platform.leads.waitFor({ email: 'ada@example.com' })).toMatchObject({ executionId });
+    expect(await platform.mails.waitFor({ to: 'ADA@example.com', subject: 'tls' })).toMatchObject({
+      executionId,
+      text: 'Welcome\n',
+      from: [{ address: 'shop@example.com' }],
+    });
+    const mails = await platform.mails.list({ since: new Date(0) });
+    expect(mails.map(({ subject }) => subject)).toEqual(['STARTTLS', 'TLS']);
+    expect(mails.every((mail) => mail.executionId === executionId)).toBe(true);
+    await expect(platform.mails.waitFor({ to: 'eve@example.com' }, { timeoutMs: 1 })).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: 'no mail to eve@example.com came within 1 ms',
+    });
+    expect(await platform.mails.clear()).toBe(2);
+  });
+
+  it('removes mails at a reset', async () => {
+    const code = `exports.run = () => require('nodemailer').createTransport({ host: '192.0.2.25', port: 2525 })
+      .sendMail({ from: 'a@example.com', to: 'b@example.com' }).then(() => 'sent')`;
+    await platform.deploy('/demo/website/test/mailer', { code });
+    expect((await platform.invoke('mailer')).outcome).toEqual({ ok: true, result: 'sent' });
+    expect(await platform.mails.list()).toHaveLength(1);
+    await platform.reset();
+    expect(await platform.mails.list()).toEqual([]);
   });
 
   it('adds, lists and removes rules for outbound calls', async () => {

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { jsonBody } from '../api/client/route-client.ts';
 import { leadRoutes } from '../api/routes/leads.ts';
 import { invokeRoutes, logRoutes } from '../api/routes/logs.ts';
+import { mailRoutes } from '../api/routes/mails.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
 import { seedRoutes } from '../api/routes/seeds.ts';
@@ -15,6 +16,8 @@ import type {
   Lead,
   LeadFilter,
   Leads,
+  MailFilter,
+  Mails,
   OutboundRules,
   RecordedInvocation,
   StartEmulator,
@@ -22,7 +25,7 @@ import type {
   TerrariumOptions,
   World,
 } from './api.ts';
-import { check, invocationFilter, leadFilter, wait } from './arguments.ts';
+import { check, invocationFilter, leadFilter, mailFilter, wait } from './arguments.ts';
 import { Client, findLambda } from './client.ts';
 import { deploy } from './deploy.ts';
 import { coded, failure } from './failure.ts';
@@ -37,6 +40,8 @@ const MAX_EXPLAINED = 3;
 const POLL_MS = 50;
 /** Log lines of the runner, and stack frames outside of the code of the lambda. */
 const NOT_OF_THE_LAMBDA = /^\[terrarium\]|^ +at .*(?:lambda-child|[( ]node:)/;
+/** Number of mails in a list; the server's maximum. */
+const MAX_MAILS = 1_000;
 
 export const startEmulator: StartEmulator = async (options = {}, { onWarning, onFault, onInvocation } = {}) => {
   const { seed, ...settings } = options;
@@ -85,6 +90,7 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
       return (await client.ask(logRoutes.readOnInLog, { path })).lines;
     },
     leads: leadsOf(client, () => recentFailures(client, before)),
+    mails: mailsOf(client, () => recentFailures(client, before)),
     outbound: outboundOf(client),
     invocations: invocationsOf(client, () => before),
     stop,
@@ -154,17 +160,49 @@ async function recentFailures(client: Client, after: number): Promise<string> {
   return sentences.length === 0 ? '' : `. Before that:${sentences.join('')}`;
 }
 
-function queryOf({ email, since }: LeadFilter, waitS: number | undefined): URLSearchParams {
+function mailsOf(client: Client, failures: () => Promise<string>): Mails {
+  const list = (filter: MailFilter, limit: number, waitS?: number) => {
+    const query = queryOf(filter, waitS);
+    query.set('limit', String(limit));
+    return client.ask(mailRoutes.listMails, { query });
+  };
+  return {
+    async list(filter = {}) {
+      check('mails.list', mailFilter, filter);
+      return await list(filter, MAX_MAILS);
+    },
+    async waitFor(filter = {}, options = {}) {
+      check('mails.waitFor', mailFilter, filter);
+      check('mails.waitFor', wait, options);
+      const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+      const describe = async () => `no mail${filterText(filter)} came within ${timeoutMs} ms${await failures()}`;
+      const { id } = await waitFor(async (waitS) => (await list(filter, 1, waitS)).at(-1), options, describe);
+      return await client.ask(mailRoutes.readMail, { path: { mail_id: id } });
+    },
+    clear: async () => (await client.ask(mailRoutes.deleteMails)).deleted,
+  };
+}
+
+const timeText = (time: Date | string) => (typeof time === 'string' ? time : time.toISOString());
+
+/** The filter as parameters of a route, which have the same names. */
+function queryOf(filter: LeadFilter | MailFilter, waitS: number | undefined): URLSearchParams {
   const query = new URLSearchParams();
-  if (email !== undefined) query.set('email', email);
-  if (since !== undefined) query.set('since', typeof since === 'string' ? since : since.toISOString());
+  for (const [name, value] of Object.entries(filter)) if (value !== undefined) query.set(name, timeText(value));
   if (waitS !== undefined) query.set('waitS', String(waitS));
   return query;
 }
 
-function filterText({ email, since }: LeadFilter): string {
-  const moment = since instanceof Date ? since.toISOString() : since;
-  return `${email === undefined ? '' : ` of ${email}`}${moment === undefined ? '' : ` since ${moment}`}`;
+const PREPOSITIONS = { email: 'of', to: 'to', subject: 'with subject', since: 'since' };
+
+function filterText(filter: LeadFilter | MailFilter): string {
+  const values = new Map<string, Date | string | undefined>(Object.entries(filter));
+  return Object.entries(PREPOSITIONS)
+    .map(([name, preposition]) => {
+      const value = values.get(name);
+      return value === undefined ? '' : ` ${preposition} ${timeText(value)}`;
+    })
+    .join('');
 }
 
 /** @param after position: only later invocations @param most the largest number of them */

@@ -2,6 +2,7 @@ import { gateway } from '../gateway/declaration.ts';
 import { devtools, mcp, outbound } from '../inspector/devtools/declaration.ts';
 import { recorder } from '../inspector/recorder/declaration.ts';
 import { crm } from '../mocks/crm/declaration.ts';
+import { smtp } from '../mocks/mail/declaration.ts';
 import { scm } from '../mocks/scm/declaration.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import {
@@ -34,6 +35,7 @@ export const declarations = {
   gateway,
   crm,
   scm,
+  smtp,
   security,
   resources,
   history,

@@ -6,6 +6,7 @@ import { devtoolsPlugin as devtools } from '../inspector/devtools/plugin.ts';
 import { recorderPlugin as recorder } from '../inspector/recorder/plugin.ts';
 import { recordedPlugin as recorded } from '../inspector/recorder/recorded-plugin.ts';
 import { crmPlugin as crm } from '../mocks/crm/plugin.ts';
+import { smtpPlugin as smtp } from '../mocks/mail/plugin.ts';
 import { scmPlugin as scm } from '../mocks/scm/plugin.ts';
 import type { AnyPlugin } from '../plugin/plugin.ts';
 import { containersPlugin as containers } from '../runtimes/containers/plugin.ts';
@@ -22,6 +23,7 @@ import { windowPlugin as window } from './window-plugin.ts';
 export const plugins = {
   crm,
   scm,
+  smtp,
   recorder, // first to hear what is recorded
   lambdas,
   containers,

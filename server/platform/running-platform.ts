@@ -19,6 +19,8 @@ export interface RunningPlatform {
   readonly gatewayUrl: string;
   /** The mock CRM, https. */
   readonly crmUrl: string;
+  /** The mock mail server, smtp. */
+  readonly smtpUrl: string;
   /** The mock GitLab, http; its API is below `/api/v4`. */
   readonly scmUrl: string;
   /** Opens its API: the setting `scmToken`, or one of this data folder's own (D-200). */

@@ -26,7 +26,7 @@ export interface ListenerDeclaration {
   /** In sentences: "the mock CRM port". */
   noun: string;
   /** Default: http. */
-  scheme?: 'https';
+  scheme?: 'https' | 'smtp';
 }
 
 /** Records by key, outside the history of the world. */

@@ -28,7 +28,12 @@ interface CoreSettings {
   seed: string;
   /** First segment of type names (D-080). */
   typePrefix: string;
-  outbound: { default: 'pass' | 'block'; crm: 'catch' | 'pass'; crmHosts: readonly string[] };
+  outbound: {
+    default: 'pass' | 'block';
+    crm: 'catch' | 'pass';
+    mail: 'catch' | 'pass';
+    crmHosts: readonly string[];
+  };
   linkLocalHosts: readonly string[];
   limits: { requestBodyBytes: number; requestTargetBytes: number; maxLambdaTimeoutS: number };
 }

@@ -1,7 +1,7 @@
 import { isIPv4, type Socket } from 'node:net';
 
 /** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
-export function reachableUrl(host: string, port: number, scheme: 'http' | 'https'): string {
+export function reachableUrl(host: string, port: number, scheme: 'http' | 'https' | 'smtp'): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -29,6 +29,7 @@ export const keys = {
   invocations: 'invocations',
   traffic: 'traffic',
   leads: 'leads',
+  mails: 'mails',
   /** Rules about the calls that lambdas make. */
   outbound: 'outbound',
   /** The tools for working on a lambda: linked file, test events, debugger. */

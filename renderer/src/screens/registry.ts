@@ -7,6 +7,7 @@ import {
   Inbox,
   ListTree,
   type LucideIcon,
+  Mail,
   Settings,
   SquareFunction,
   Waypoints,
@@ -77,6 +78,14 @@ const entries = {
     needs: 'lambda.view',
     icon: Inbox,
     letter: 'e',
+  },
+  mails: {
+    path: '/mails',
+    help: 'guides/mails',
+    title: 'Mails',
+    needs: 'lambda.view',
+    icon: Mail,
+    letter: 'm',
   },
   pipelines: {
     path: '/pipelines',

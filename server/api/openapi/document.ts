@@ -265,6 +265,7 @@ const TAG_GROUPS: readonly { name: string; tags: readonly (readonly [name: strin
       ['Outbound calls', 'Rules for the calls that lambdas make to other hosts.'],
       ['Containers and jobs', 'Instances, usage and terminals.'],
       ['Captured leads', 'Web forms that lambdas sent to the mock CRM.'],
+      ['Captured mails', 'Mails that the mock mail server received.'],
       ['Window', 'Sign-in and status of the window.'],
       ['Delivery', 'The mock GitLab and pipeline runs.'],
       ['History', 'Changes of the world: view, compare, revert.'],

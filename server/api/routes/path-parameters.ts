@@ -37,6 +37,8 @@ export const pathParameters: Readonly<Record<string, readonly [description: stri
   job_name: ['Name of a job in the run', text],
   request_name: ['Name of a saved request', { type: 'string' }],
   lead_id: ['ID of a captured lead', uuid],
+  mail_id: ['ID of a captured mail', uuid],
+  attachment_number: ['Position of the attachment in the list, from 0', { type: 'integer', minimum: 0 }],
   snapshot_name: ['Name of a snapshot', text],
   result_id: ['ID of an asynchronous invocation, or of a lambda for its latest result', uuid],
   api_name: ['Name of an API', text],

@@ -3,6 +3,7 @@ import { deliveryRoutes } from './delivery.ts';
 import { historyRoutes, resetRoutes, snapshotRoutes } from './history.ts';
 import { leadRoutes } from './leads.ts';
 import { invokeRoutes, logRoutes, plainLogRoutes } from './logs.ts';
+import { mailRoutes } from './mails.ts';
 import { anyRoutes, entitlementTables, referenceRoutes, resourceRoutes } from './meta-any.ts';
 import { documentRoutes, globalTables, organizationRoutes, platformRoutes } from './meta-global.ts';
 import { openRoutes } from './meta-open.ts';
@@ -53,6 +54,7 @@ export const emulatorTables = [
   lineListRoutes,
   invokeRoutes,
   leadRoutes,
+  mailRoutes,
   seedRoutes,
   resetRoutes,
   windowRoutes,

@@ -18,6 +18,11 @@ export const outbound = {
           expected: 'catch or pass',
           placeholder: 'catch|pass',
         }),
+        mail: z.enum(['catch', 'pass']).default('catch').register(settingNotes, {
+          description: 'mails of lambdas: catch (the mock mail server keeps them) or pass (to the real server)',
+          expected: 'catch or pass',
+          placeholder: 'catch|pass',
+        }),
         crmHosts: z
           .array(
             z

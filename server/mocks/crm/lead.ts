@@ -12,7 +12,6 @@ const leadSender = z.strictObject({
   crmOid: text.exactOptional(),
   replayOf: z.guid().exactOptional(),
 });
-export type LeadSender = z.output<typeof leadSender>;
 
 /** A form that the mock CRM received (D-200). */
 const leadSchema = z.strictObject({

@@ -17,15 +17,8 @@ import type { Uuid } from '../../model/record.ts';
 import { lazy } from '../../system/lazy.ts';
 import { otherRuntime } from '../../system/node-program.ts';
 import type { Certificate } from '../certificate.ts';
-import {
-  type Lead,
-  type LeadFilter,
-  type LeadSender,
-  leadsOfForms,
-  mapLead,
-  matchesLead,
-  type RefusedForm,
-} from './lead.ts';
+import type { LambdaSender } from '../lambda-calls.ts';
+import { type Lead, type LeadFilter, leadsOfForms, mapLead, matchesLead, type RefusedForm } from './lead.ts';
 import { readLeadForm } from './read-lead-form.ts';
 
 const executionHeader = z.guid().transform((id) => id.toLowerCase());
@@ -43,7 +36,7 @@ export interface MockCrmOptions {
   allowedHosts: ReadonlySet<string>;
   nowMs(): number;
   newId(): string;
-  senderOf?(executionId: Uuid): LeadSender | undefined;
+  senderOf?(executionId: Uuid): LambdaSender | undefined;
   onLead?(lead: Lead): void;
   onRefused?(form: RefusedForm): void;
   onDeleted?(): void;

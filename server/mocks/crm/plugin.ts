@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { Uuid } from '../../model/record.ts';
-import { plugin, slot } from '../../plugin/plugin.ts';
+import { plugin } from '../../plugin/plugin.ts';
 import { machineMs } from '../../system/clock.ts';
+import { lambdaSenders } from '../lambda-calls.ts';
 import { LazyCertificate } from '../lazy-certificate.ts';
 import { crm } from './declaration.ts';
-import { LEADS, type LeadSender } from './lead.ts';
+import { LEADS } from './lead.ts';
 import { MockCrm } from './mock-crm.ts';
-
-/** Finds the lambda that sent a lead in this invocation. */
-export const leadSenders = slot<(executionId: Uuid) => LeadSender | undefined>('lead senders');
 
 export const crmPlugin = plugin({
   declaration: crm,
@@ -27,7 +24,7 @@ export const crmPlugin = plugin({
     const mock = new MockCrm({
       leads: logs.leads,
       refusedForms: logs['refused-forms'],
-      senderOf: (executionId) => platform.slot(leadSenders)(executionId),
+      senderOf: (executionId) => platform.slot(lambdaSenders)(executionId),
       certificate: certificate.get,
       allowedHosts: platform.allowedHosts,
       nowMs,
@@ -45,6 +42,8 @@ export const crmPlugin = plugin({
     });
     return {
       crm: mock,
+      /** The certificate that all mocks show. */
+      certificate: certificate.get,
       /** Returns the address to which calls of lambdas to their CRM are sent. */
       address: async () => ({ ...at, caPem: (await certificate.get()).certPem }),
     };

@@ -140,6 +140,7 @@ export class LambdaService implements LambdaInvoker {
       nowMs: options.nowMs,
       onLine: (lambdaId, line) => this.#addLine(lambdaId, line),
       onBegin: (running) => options.onBegin?.(running),
+      onConnection: (localPort, executionId) => options.recentCalls?.addConnection(localPort, executionId),
       onInvocation: (invocation, call) => options.onInvocation?.(invocation, call),
     };
   }

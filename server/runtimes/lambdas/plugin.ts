@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { crmPlugin, leadSenders } from '../../mocks/crm/plugin.ts';
+import { crmPlugin } from '../../mocks/crm/plugin.ts';
+import { connectionExecutions, lambdaSenders, portRoutes } from '../../mocks/lambda-calls.ts';
 import { plugin, slot } from '../../plugin/plugin.ts';
 import {
   committed,
@@ -28,7 +29,8 @@ export const lambdasPlugin = plugin({
     const { limits } = config;
     const spares = platform.slot(spareProcesses);
     const recentCalls = new RecentCalls();
-    platform.fill(leadSenders, (executionId) => recentCalls.find(executionId));
+    platform.fill(lambdaSenders, (executionId) => recentCalls.find(executionId));
+    platform.fill(connectionExecutions, (remotePort) => recentCalls.executionOf(remotePort));
     const debuggerId = (lambdaId: string) =>
       createHmac('sha256', platform.slot(rootSecret)()).update(`debugger of ${lambdaId}`).digest('hex').slice(0, 32);
     const onDebug = () => platform.publish('workbench', {});
@@ -59,6 +61,7 @@ export const lambdasPlugin = plugin({
         crmHosts: config.outbound.crmHosts,
         default: config.outbound.default,
         crmAddress: crm.address,
+        portRoutes: platform.slot(portRoutes),
         rules: () => platform.slot(outboundRules).list(),
       },
       onLog(lambdaId) {

@@ -1,19 +1,12 @@
+import type { LambdaSender } from '../../mocks/lambda-calls.ts';
 import type { LambdaCall } from '../../model/invocation.ts';
 import type { Uuid } from '../../model/record.ts';
 import type { LambdaDefinition } from './lambda-definition.ts';
 
-export interface CallSender {
-  lambdaId: Uuid;
-  lambdaName: string;
-  /** The event that the lambda was called with; absent when it is long or no text. */
-  event?: string;
-  crmOid?: string;
-  replayOf?: Uuid;
-}
-
 /** With their events some 13 MB at most. */
 const KEPT_CALLS = 200;
 const LONGEST_EVENT_BYTES = 64 * 1024;
+const KEPT_CONNECTIONS = 1_000;
 const NO_BYTES = new Uint8Array(0);
 
 /** The newest calls of lambdas by their execution ids, for a mock service that a lambda calls and that receives only the id. */
@@ -23,6 +16,7 @@ export class RecentCalls {
   readonly #bodies: Uint8Array[] = [];
   readonly #definitions: LambdaDefinition[] = [];
   readonly #originals: (Uuid | undefined)[] = [];
+  readonly #connections = new Map<number, () => Uuid>();
   #next = 0;
 
   add({ executionId, body, replayOf }: LambdaCall, definition: LambdaDefinition): void {
@@ -34,7 +28,21 @@ export class RecentCalls {
     this.#next = (this.#next + 1) % KEPT_CALLS;
   }
 
-  find(executionId: Uuid): CallSender | undefined {
+  /** @param executionId returns the invocation that uses the connection at present */
+  addConnection(localPort: number, executionId: () => Uuid): void {
+    this.#connections.delete(localPort);
+    this.#connections.set(localPort, executionId);
+    for (const port of this.#connections.keys()) {
+      if (this.#connections.size <= KEPT_CONNECTIONS) break;
+      this.#connections.delete(port);
+    }
+  }
+
+  executionOf(localPort: number): Uuid | undefined {
+    return this.#connections.get(localPort)?.();
+  }
+
+  find(executionId: Uuid): LambdaSender | undefined {
     const at = this.#ids.indexOf(executionId);
     const [body, definition] = [this.#bodies[at], this.#definitions[at]];
     if (!body || !definition) return undefined;

@@ -15,6 +15,7 @@ import type { Condition } from '../../components/state.tsx';
 import type { WindowLocation } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { conditionOf, reasonOf } from '../containers/container-status.ts';
+import { useMails } from '../mails/use-mails.ts';
 import type { RunSummary } from '../pipelines/use-pipelines.ts';
 
 /** A part of the platform, as Home shows it. */
@@ -59,6 +60,7 @@ export function useServices(): Service[] {
   const { records: containers } = useAllOfType('containers');
   const leads = useRead(keys.leads, '/inspect/leads').data;
   const forms = useRead(keys.leads, '/inspect/leads', { refused: true }).data ?? [];
+  const mails = useMails().data;
   // A form that was delivered later does not count as lost.
   const refused = forms.filter(({ deliveredAs }) => !deliveredAs);
   const [warned] = useRead(keys.invocations, '/inspect/outbound-calls', { q: 'is:warned', limit: 1 }).data?.calls ?? [];
@@ -138,14 +140,18 @@ export function useServices(): Service[] {
       facts: leads ? textIfPermitted(`${counted(leads.length, 'lead')} caught`, 'lambda.view') : '',
       withheld: missing('lambda.view'),
       counted: ['lead', 'leads'],
-      perMinute:
-        leads &&
-        perMinute(
-          leads.map(({ receivedAt }) => Date.parse(receivedAt)),
-          nowMs,
-          MINUTES,
-        ),
+      perMinute: leads && perMinute(leads.map(receivedMs), nowMs, MINUTES),
       lastError: warningOf(lostForm) ?? refusalOf(refused.at(-1)),
+    },
+    {
+      name: 'Mock mail server',
+      location: { screen: 'mails' },
+      ...stateOf('smtp'),
+      address: status?.addresses.smtpUrl,
+      facts: mails ? textIfPermitted(`${counted(mails.length, 'mail')} caught`, 'lambda.view') : '',
+      withheld: missing('lambda.view'),
+      counted: ['mail', 'mails'],
+      perMinute: mails && perMinute(mails.map(receivedMs), nowMs, MINUTES),
     },
     {
       name: 'Mock GitLab',
@@ -159,6 +165,8 @@ export function useServices(): Service[] {
     },
   ];
 }
+
+const receivedMs = ({ receivedAt }: { receivedAt: string }) => Date.parse(receivedAt);
 
 /** The newest form that the CRM rejected: its place and the reason. */
 function refusalOf(form: LeadView | undefined): Service['lastError'] {

@@ -17,6 +17,8 @@ export interface OutboundCallViewProps {
   traceId?: string;
 }
 
+/** The mocks that can catch a call. */
+
 /** An outbound call: its target, its outcome, and the rule that applied. */
 export function OutboundCallView({ call, executionId, traceId }: OutboundCallViewProps) {
   return (
@@ -35,6 +37,9 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
         </span>
         {call.caughtBy === 'crm' && (
           <PlaceLink to={{ screen: 'leads', search: { q: `execution:${executionId}` } }}>See the lead</PlaceLink>
+        )}
+        {call.caughtBy === 'mail' && (
+          <PlaceLink to={{ screen: 'mails', search: { q: executionId } }}>See the mail</PlaceLink>
         )}
       </p>
       <p className="mono mt-1 break-all text-muted">{call.url}</p>

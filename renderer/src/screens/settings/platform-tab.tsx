@@ -19,6 +19,7 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   securityUrl: 'Security service',
   gatewayUrl: 'Gateway',
   crmUrl: 'Mock CRM',
+  smtpUrl: 'Mock mail server',
   scmUrl: 'Source control',
 };
 

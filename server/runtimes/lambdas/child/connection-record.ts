@@ -70,6 +70,12 @@ export class ConnectionRecord {
     });
   }
 
+  /** @param localPort by which a mock finds the invocation that sent to it */
+  connected(localPort: number): void {
+    this.isConnected = true;
+    if (this.caughtBy) this.#update({ localPort });
+  }
+
   fail(error: unknown): void {
     this.start();
     this.#update(failureOf(error));

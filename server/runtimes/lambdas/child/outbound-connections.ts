@@ -39,9 +39,7 @@ export class OutboundConnections {
     const remove = this.add(record);
     // As: Node types the events of sockets by their names only.
     const events = socket as NodeJS.EventEmitter;
-    events.once('connect', () => {
-      record.isConnected = true;
-    });
+    events.once('connect', () => record.connected(socket.localPort ?? 0));
     events.on(errorMonitor, (error: unknown) => {
       start();
       record.fail(error);

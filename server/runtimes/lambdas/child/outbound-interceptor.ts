@@ -209,7 +209,8 @@ export class OutboundInterceptor {
     const target = this.#plainTarget(options);
     if (!target) return undefined;
     const route = this.#routes.portRoutes.find(({ ports }) => ports.includes(target.port));
-    if (route) return { ...target, isMockedPort: true, route };
+    // A server on this machine is the developer's own.
+    if (route && !isLoopbackHost(canonicalHost(target.hostname))) return { ...target, isMockedPort: true, route };
     if (!this.#routes.catchesCrm) return target;
     const mockedHead = this.#mockedHead;
     const isFor = (matches: (head: RequestHead) => boolean): boolean =>

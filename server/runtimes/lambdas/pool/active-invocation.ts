@@ -25,6 +25,8 @@ export interface PoolHost {
   nowMs(): number;
   onLine(lambdaId: string, line: LogLine): void;
   onBegin(running: ActiveInvocation): void;
+  /** A connection reaches a mock from this port. @param executionId returns the invocation that uses it at present */
+  onConnection(localPort: number, executionId: () => string): void;
   onInvocation(invocation: ActiveInvocation, call: LambdaCall): void;
 }
 

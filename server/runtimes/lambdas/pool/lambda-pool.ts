@@ -309,7 +309,12 @@ export class LambdaPool {
         running.startedAtMs = running.timeOf(atMs, givenAtMs);
       },
       line: (stream, text) => this.#endings.addLine(running, stream, text),
-      outbound: (update, bytes) => running.addOutbound(update, bytes, running.timeOf(update.atMs, givenAtMs)),
+      outbound: (update, bytes) => {
+        // A connection can stay open for later calls.
+        const user = () => (worker.inFlight[0] ?? running).call.executionId;
+        if (update.localPort !== undefined) this.#host.onConnection(update.localPort, user);
+        running.addOutbound(update, bytes, running.timeOf(update.atMs, givenAtMs));
+      },
       goesOn: () => running.hasOpenOutbound,
       noted: (text) => this.#endings.note(running, text),
       ended: (ending) => this.#ended(worker, running, ending, isAhead),

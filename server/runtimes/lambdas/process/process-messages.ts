@@ -49,6 +49,8 @@ export const outboundHead = z.object({
     .regex(/^[0-9a-f]{32}$/)
     .exactOptional(),
   caughtBy: z.enum(MOCK_NAMES).exactOptional(),
+  /** The port from which a connection reaches a mock. */
+  localPort: z.int().exactOptional(),
   connection: z
     .object({
       host: text,

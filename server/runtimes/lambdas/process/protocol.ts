@@ -1,5 +1,5 @@
+import type { PortRoute } from '../../../mocks/lambda-calls.ts';
 import type { NamedForm } from '../../../model/crm-form.ts';
-import type { MockName } from '../../../model/invocation.ts';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 
 /** File descriptor, in a lambda's process, by which it tells the emulator. */
@@ -71,13 +71,7 @@ export interface MockAddress extends Address {
   caPem?: string;
 }
 
-/** A mock that receives every connection to some ports, of any host, unless a rule decides otherwise. */
-export interface PortRoute {
-  ports: readonly number[];
-  /** It is reached without TLS, also by clients that start with TLS; `caPem` is trusted by TLS that starts later (STARTTLS). */
-  address: MockAddress;
-  mock: MockName;
-}
+export type { PortRoute };
 
 /** The destinations of calls that a lambda makes (D-200). */
 export interface OutboundRoutes {
