@@ -17,8 +17,6 @@ export interface OutboundCallViewProps {
   traceId?: string;
 }
 
-/** The mocks that can catch a call. */
-
 /** An outbound call: its target, its outcome, and the rule that applied. */
 export function OutboundCallView({ call, executionId, traceId }: OutboundCallViewProps) {
   return (
