@@ -90,10 +90,7 @@ describe('the installed package', () => {
 
   it('has the terms of all that is bundled, and of nothing else', async () => {
     const text = await readFile(join(project, 'node_modules/terrarium-emulator/dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
-    const heads = Array.from(
-      text.matchAll(/^-{100}\n(\S+) \d+[.]\d+[.]\S+ \(.+\)\n\n\S/gm),
-      ([, name = '']) => name,
-    );
+    const heads = Array.from(text.matchAll(/^-{100}\n(\S+) \d+[.]\d+[.]\S+ \(.+\)\n\n\S/gm), ([, name = '']) => name);
     // These two are not in a bundle: one is copied, the other is a style sheet.
     const named = new Set(heads.filter((name) => name !== 'openapi-explorer' && name !== 'tailwindcss'));
     expect(heads.length - named.size).toBeGreaterThanOrEqual(2);
