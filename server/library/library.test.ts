@@ -83,7 +83,7 @@ describe('a platform in a test suite', () => {
   });
 
   it('removes mails at a reset', async () => {
-    const code = `exports.run = () => require('nodemailer').createTransport({ host: '192.0.2.25', port: 2525 })
+    const code = `exports.run = () => require('nodemailer').createTransport({ host: 'smtp.missing.invalid', port: 2525 })
       .sendMail({ from: 'a@example.com', to: 'b@example.com' }).then(() => 'sent')`;
     await platform.deploy('/demo/website/test/mailer', { code });
     expect((await platform.invoke('mailer')).outcome).toEqual({ ok: true, result: 'sent' });

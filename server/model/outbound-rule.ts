@@ -49,6 +49,8 @@ export interface OutboundTarget {
   isOutside?: boolean;
   /** The reason for which it is blocked unless a rule decides otherwise. */
   blockedAs?: BlockReason;
+  /** True if a look-up of its name failed, so that nothing but a mock can respond. */
+  isUnresolved?: boolean;
 }
 
 /** A host outside this machine with `outbound.default: block`, or the metadata service of a cloud. */
@@ -65,6 +67,8 @@ export interface OutboundVerdict {
   answer?: OutboundAnswer;
   /** The reason of a call that is blocked without a rule. */
   blockedAs?: BlockReason;
+  /** True if the call fails because its host name does not exist. */
+  isUnresolved?: true;
   rules: MetRule[];
 }
 
@@ -87,6 +91,7 @@ export function decideOutbound(
     // Only a rule that names it opens the metadata service.
     if (target.blockedAs === 'metadata' && rule.host.includes('*') && action !== 'block') continue;
     met.push({ id, text: describeRule(rule) });
+    if (action === 'pass' && target.isUnresolved) return unresolved(delayMs, met);
     if (action !== 'delay') {
       const answer = action === 'answer' && { answer: answerOf(rule) };
       return {
@@ -105,7 +110,12 @@ export function decideOutbound(
   const { blockedAs } = target;
   if (blockedAs && !(target.isCrm && blockedAs === 'outside'))
     return { action: 'block', delayMs, blockedAs, rules: met };
+  if (target.isUnresolved) return unresolved(delayMs, met);
   return met.length > 0 ? { action: 'pass', delayMs, rules: met } : undefined;
+}
+
+function unresolved(delayMs: number, rules: MetRule[]): OutboundVerdict {
+  return { action: 'fail', error: 'ENOTFOUND', delayMs, isUnresolved: true, rules };
 }
 
 function answerOf({ headers, body, file, times, after }: OutboundRule): OutboundAnswer {
@@ -133,7 +143,11 @@ export function describeRule({ host, action, delayMs, status, error }: RuleSumma
 }
 
 /** Returns why a call fails: the rule; or without one, the policy and the rule that would allow the call. */
-export function reasonOfVerdict({ blockedAs, rules }: OutboundVerdict, { hostname }: OutboundTarget): string {
+export function reasonOfVerdict(
+  { blockedAs, isUnresolved, rules }: OutboundVerdict,
+  { hostname }: OutboundTarget,
+): string {
+  if (isUnresolved) return 'the host name does not exist, or no name server responds';
   if (blockedAs === undefined) return `outbound rule: ${rules.at(-1)?.text ?? 'the configuration'}`;
   const fact =
     blockedAs === 'metadata' ? 'metadata services of clouds are blocked' : "the setting outbound.default is 'block'";

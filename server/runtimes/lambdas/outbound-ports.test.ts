@@ -75,6 +75,23 @@ describe('a connection to a port that a mock receives', () => {
     ]);
   });
 
+  it('reaches the mock at a name that does not exist and was looked up before, and nothing at other ports', async () => {
+    const code = (port: number) => `exports.run = async () => {
+      const [address] = await require('dns').promises.resolve4('SMTP.missing.invalid.');
+      return await new Promise((resolve) => {
+        const socket = require('net').connect(${port}, address);
+        socket.on('error', ({ message }) => resolve(message)).on('data', (bytes) => resolve(String(bytes)));
+      });
+    }`;
+    const invocation = await service.run(code(25));
+    expect(resultOf(invocation)).toBe('220 mock');
+    expect(invocation.outbound).toMatchObject([{ url: 'tcp://smtp.missing.invalid:25', caughtBy: 'mail' }]);
+    const other = resultOf(await service.run(code(5432)));
+    expect(other).toMatch(/^getaddrinfo ENOTFOUND smtp.missing.invalid [(]the host name does not exist/);
+    await change({ host: '*', action: 'pass' });
+    expect(resultOf(await service.run(code(25)))).toMatch(/^getaddrinfo ENOTFOUND smtp.missing.invalid/);
+  });
+
   it('can start TLS, which trusts the certificate of the mock', async () => {
     const next = `socket.write('STARTTLS'); socket.removeAllListeners('data'); socket.once('data', () => {
       const secure = require('tls').connect({ socket, servername: 'smtp.example' }, () => secure.write('secret'));

@@ -16,7 +16,7 @@ afterAll(() => fixture?.end());
 
 describe('the archive of an instance', () => {
   it('contains the world, its history, leads and results, with their checksums', () => {
-    const names = ['history.jsonl', 'leads.jsonl', 'manifest.json', 'results.jsonl', 'world.json'];
+    const names = ['history.jsonl', 'leads.jsonl', 'mails.jsonl', 'manifest.json', 'results.jsonl', 'world.json'];
     expect(Object.keys(fixture.files).sort()).toEqual(names);
     const { files: listed, ...manifest } = JSON.parse(fixture.files['manifest.json'] ?? '');
     expect(manifest).toEqual({

@@ -2,6 +2,8 @@
 const { apply } = Reflect;
 
 const MAX_NAMES = 1_000;
+/** Addresses of this network are for tests of devices, and no host of the Internet has one (RFC 2544). */
+const PLACEHOLDER_NETWORK = '198.18.';
 
 interface LookupRequest {
   oncomplete(...args: unknown[]): unknown;
@@ -19,6 +21,12 @@ interface Resolver {
  */
 export class LookedUpNames {
   readonly #names = new Map<string, string>();
+  readonly #placeholders = new Map<string, string>();
+  /**
+   * True to answer look-ups of names that do not exist with a placeholder: libraries such as nodemailer look up a host before they connect,
+   * and a mock can respond in its place.
+   */
+  usesPlaceholders = false;
 
   install(): void {
     const resolver = findResolver();
@@ -26,17 +34,33 @@ export class LookedUpNames {
     resolver.getaddrinfo = this.#remembering(resolver.getaddrinfo);
     const { prototype } = resolver.ChannelWrap;
     for (const name of ['queryA', 'queryAaaa', 'queryAny'] as const)
-      prototype[name] = this.#remembering(prototype[name]);
+      prototype[name] = this.#remembering(prototype[name], name === 'queryA');
   }
 
   readonly find = (address: string): string | undefined => this.#names.get(address);
 
-  #remembering(query: Query): Query {
+  isPlaceholder(address: string): boolean {
+    return address.startsWith(PLACEHOLDER_NETWORK) && this.#placeholders.get(this.find(address) ?? '') === address;
+  }
+
+  /** The address in place of those of a name that does not exist; the same one each time. */
+  #placeholderOf(writtenName: string): string {
+    const name = canonicalName(writtenName);
+    const count = this.#placeholders.size % MAX_NAMES;
+    const address =
+      this.#placeholders.get(name) ?? `${PLACEHOLDER_NETWORK}${Math.trunc(count / 250)}.${1 + (count % 250)}`;
+    this.#placeholders.set(name, address);
+    return address;
+  }
+
+  #remembering(query: Query, canHavePlaceholder = false): Query {
     return new Proxy(query, {
       apply: (lookUp, self, args: Parameters<Query>) => {
         const [request, name] = args;
         const { oncomplete } = request;
         request.oncomplete = (...answer) => {
+          if (answer[0] && canHavePlaceholder && this.usesPlaceholders)
+            answer = [null, [this.#placeholderOf(name)], [0]];
           const [, addresses] = answer;
           if (Array.isArray(addresses)) for (const address of addresses) this.#remember(address, name);
           return apply(oncomplete, request, answer);
@@ -51,10 +75,14 @@ export class LookedUpNames {
     const address = typeof record === 'string' ? record : (record as { address?: unknown } | null)?.address;
     if (typeof address !== 'string') return;
     this.#names.delete(address);
-    this.#names.set(address, name.toLowerCase().replace(/\.$/, ''));
+    this.#names.set(address, canonicalName(name));
     const [oldest] = this.#names.keys();
     if (this.#names.size > MAX_NAMES && oldest !== undefined) this.#names.delete(oldest);
   }
+}
+
+function canonicalName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
 }
 
 function findResolver(): Resolver | undefined {

@@ -140,6 +140,7 @@ export class OutboundInterceptor {
 
   #use(routes: OutboundRoutes): void {
     this.#routes = routes;
+    this.#names.usesPlaceholders = routes.portRoutes.length > 0;
     if ((routes.crm && routes.catchesCrm) || routes.rules.length > 0) this.#answers.start(routes);
   }
 
@@ -235,7 +236,8 @@ export class OutboundInterceptor {
     if (ownAddresses.some(isOwn)) return undefined;
     if (isMetadataHost(host) || isMetadataHost(name)) return { ...target, isOutside: true, blockedAs: 'metadata' };
     if (isLoopback) return target;
-    return { ...target, isOutside: true, ...(blocksOutside && { blockedAs: 'outside' }) };
+    const isUnresolved = this.#names.isPlaceholder(host);
+    return { ...target, isOutside: true, isUnresolved, ...(blocksOutside && { blockedAs: 'outside' }) };
   }
 
   #isMocked(head: RequestHead): boolean {
