@@ -155,7 +155,8 @@ describe('the examples of the documentation', () => {
       });
       await harness.commit({}, 'Test against a platform');
       await docker('tag', mark, `${mark}/terrarium`);
-      const variables = [`CI_REGISTRY_IMAGE=${mark}`, 'ROOT_PASSWORD=a-word-of-our-own'];
+      const secrets = ['ROOT_PASSWORD=a-word-of-our-own', 'ROOT_API_SECRET=a-secret-of-our-own'];
+      const variables = [`CI_REGISTRY_IMAGE=${mark}`, ...secrets];
       const { exitCode, out, err } = await harness.run(...variables.flatMap((variable) => ['--variable', variable]));
       expect(exitCode, `${out}${err}`).toBe(0);
       expect(out).toMatch(/in-the-job +> http:\/\/127\.0\.0\.1:PORT 200$/m);
