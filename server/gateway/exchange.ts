@@ -132,14 +132,16 @@ export class Exchange {
     this.#steps.push({ name: 'upstream', afterMs: nowMs - this.#startedMs });
   }
 
-  #upstreamMs(): number {
-    return this.#upstreamFromMs === undefined ? 0 : (this.#upstreamUntilMs ?? performance.now()) - this.#upstreamFromMs;
+  /** @param nowMs the end as long as the upstream has not ended, so that it is never longer than the whole exchange */
+  #upstreamMs(nowMs: number): number {
+    return this.#upstreamFromMs === undefined ? 0 : (this.#upstreamUntilMs ?? nowMs) - this.#upstreamFromMs;
   }
 
   /** The headers that the gateway adds to any response (D-156..D-158, D-199); the CORS headers in `ownHeaders` take precedence. */
   controlHeaders(version: string, ownHeaders: readonly string[]): string[] {
-    const upstreamMs = this.#upstreamMs();
-    const proxyMs = performance.now() - this.#startedMs - upstreamMs;
+    const nowMs = performance.now();
+    const upstreamMs = this.#upstreamMs(nowMs);
+    const proxyMs = nowMs - this.#startedMs - upstreamMs;
     const headers = [
       'X-Terrarium-Version',
       version,
@@ -203,11 +205,12 @@ export class Exchange {
 
   record(): ExchangeRecord {
     const { request, response } = this;
+    const nowMs = performance.now();
     return {
       plane: 'gateway',
       atMs: this.atMs,
-      durationMs: performance.now() - this.#startedMs,
-      upstreamMs: this.#upstreamMs(),
+      durationMs: nowMs - this.#startedMs,
+      upstreamMs: this.#upstreamMs(nowMs),
       method: request.method ?? '',
       target: request.url ?? '',
       peer: request.socket.remoteAddress ?? '',
