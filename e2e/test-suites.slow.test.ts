@@ -106,7 +106,7 @@ const SUITES: readonly (readonly [title: string, program: readonly string[], fil
     vitestFile(`vi.useFakeTimers({ now: 0 }); ${TRIAL} vi.useRealTimers();`),
   ],
   [
-    'Vitest with a stubbed fetch, in a virtual machine of its own',
+    'Vitest with a stubbed fetch, in a separate virtual machine',
     [...VITEST, '--pool', 'vmThreads'],
     'fetch.test.mjs',
     vitestFile(`vi.stubGlobal('fetch', () => { throw new Error('the stub was called'); }); ${TRIAL}`),
@@ -155,6 +155,19 @@ describe('the library in a test suite', { timeout: LIMIT_MS }, () => {
     expect(output).not.toContain('still running');
   });
 
+  it('calls the hooks of the test suite with what happened in the thread', async () => {
+    const inside = `
+      const seen = [];
+      const hooks = { onInvocation: ({ lambdaName, logs }) => seen.push(lambdaName, ...logs.map(({ text }) => text)) };
+      const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } }, hooks);
+      await platform.deploy('talks', { code: "exports.run = () => console.log('hello')" });
+      await platform.invoke('talks');
+      await platform.stop();
+      if (seen.join() !== 'talks,hello') throw new Error(seen.join());`;
+    const { code, output } = await runTests(['--test'], 'hooks.mjs', nodeFile(inside));
+    expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+  });
+
   it('measures the coverage of the TypeScript of a lambda', async () => {
     await mkdir(join(project, 'lambda'));
     await writeFile(join(project, 'lambda', 'package.json'), '{ "main": "index.ts" }');
@@ -183,11 +196,14 @@ describe('the library in a test suite', { timeout: LIMIT_MS }, () => {
   it.each([
     ["Node.js' test runner", ['--test'], 'forgotten.mjs', nodeFile],
     ['Mocha', MOCHA, 'forgotten.mocha.mjs', mochaFile],
-  ] as const)('ends with %s when its stop was forgotten, and says so', async (_, program, file, textOf) => {
-    const { code, output } = await runTests(program, file, textOf(`const platform = await startEmulator(); ${LEAD}`));
-    expect({ code, output }).toEqual({
-      code: 0,
-      output: expect.stringContaining('was still running when its process ended'),
-    });
-  });
+  ] as const)(
+    'ends with %s when its stop was forgotten, and prints a line about it',
+    async (_, program, file, textOf) => {
+      const { code, output } = await runTests(program, file, textOf(`const platform = await startEmulator(); ${LEAD}`));
+      expect({ code, output }).toEqual({
+        code: 0,
+        output: expect.stringContaining('was still running when its process ended'),
+      });
+    },
+  );
 });

@@ -1,6 +1,6 @@
 'use strict';
-// The library's side in the test suite: a platform runs in a thread of its own (run-platform.mjs), where no replaced timer, stubbed
-// fetch or document of the tests reaches it, and which answers while the tests block. Here, each call becomes a message.
+// The library's side in the test suite. The platform runs in another thread (run-platform.mjs): no replaced timer, stubbed fetch or
+// document of the tests reaches it, and it responds while the tests block. Here, each call becomes a message.
 const { writeSync } = require('node:fs');
 const { join } = require('node:path');
 const { MessageChannel, receiveMessageOnPort, SHARE_ENV, Worker } = require('node:worker_threads');
@@ -9,6 +9,10 @@ const PROGRAM = join(__dirname, 'run-platform.mjs');
 /** Time that a call may take for which the tests' thread waits. */
 const BLOCKING_CALL_MS = 10_000;
 const STOPPED = { message: 'this platform was stopped. Start a new one.', properties: { code: 'STOPPED' } };
+const LATE = {
+  message: `the platform did not respond within ${BLOCKING_CALL_MS / 1000} s. Try again.`,
+  properties: { code: 'TIMEOUT' },
+};
 
 /** Threads whose platforms were not stopped. */
 const running = new Set();
@@ -22,14 +26,16 @@ class PlatformThread {
   #callCount = 0;
   #ended;
   #stopping;
+  /** Why there is no platform any more. */
+  #failure;
   /** For the calls that return a value instead of a promise. */
   #blocking = new MessageChannel();
   #isAnswered = new Int32Array(new SharedArrayBuffer(4));
 
   constructor(options, hooks) {
     this.#hooks = hooks;
-    const reported = ['onWarning', 'onFault'].filter((name) => typeof hooks[name] === 'function');
-    const workerData = { options, reported, blocking: this.#blocking.port2, isAnswered: this.#isAnswered };
+    const hookNames = Object.keys(hooks).filter((name) => typeof hooks[name] === 'function');
+    const workerData = { options, hookNames, blocking: this.#blocking.port2, isAnswered: this.#isAnswered };
     try {
       this.#worker = new Worker(PROGRAM, {
         workerData,
@@ -42,9 +48,8 @@ class PlatformThread {
     }
     this.#worker.on('message', (message) => this.#receive(message));
     this.#worker.on('error', ({ message }) =>
-      this.#fail({ message: `the platform ended: ${message}`, properties: {} }),
+      this.#fail({ message: `the platform failed: ${message}. Start a new one.`, properties: { code: 'STOPPED' } }),
     );
-    this.#worker.on('messageerror', ({ message }) => this.#fail({ message, properties: {} }));
     this.#ended = new Promise((resolve) => this.#worker.once('exit', resolve)).then(() => this.#fail(STOPPED));
   }
 
@@ -62,7 +67,7 @@ class PlatformThread {
     platform.windowUrl = () => this.#callBlocking('windowUrl', []);
     const { stop } = platform;
     platform.stop = () => {
-      this.#stopping ??= this.#worker ? stop().then(() => this.#ended) : this.#ended;
+      this.#stopping ??= this.#failure ? this.#ended : stop().then(() => this.#ended);
       return this.#stopping;
     };
     platform[Symbol.asyncDispose] = platform.stop;
@@ -71,7 +76,7 @@ class PlatformThread {
 
   #call(path, args) {
     return new Promise((resolve, reject) => {
-      if (!this.#worker) throw errorOf(STOPPED);
+      if (this.#failure) throw errorOf(this.#failure);
       this.#callCount += 1;
       this.#worker.postMessage({ id: this.#callCount, path, args });
       this.#calls.set(this.#callCount, { resolve, reject });
@@ -81,11 +86,11 @@ class PlatformThread {
   }
 
   #callBlocking(path, args) {
-    if (!this.#worker) throw errorOf(STOPPED);
+    if (this.#failure) throw errorOf(this.#failure);
     Atomics.store(this.#isAnswered, 0, 0);
     this.#blocking.port1.postMessage({ path, args });
     Atomics.wait(this.#isAnswered, 0, 0, BLOCKING_CALL_MS);
-    const { error, value } = receiveMessageOnPort(this.#blocking.port1)?.message ?? { error: STOPPED };
+    const { error, value } = receiveMessageOnPort(this.#blocking.port1)?.message ?? { error: LATE };
     if (error) throw errorOf(error);
     return value;
   }
@@ -94,12 +99,12 @@ class PlatformThread {
     if (hook) return this.#hooks[hook](value);
     const { resolve, reject } = this.#calls.get(id) ?? {};
     this.#calls.delete(id);
-    if (this.#calls.size === 0 && !this.#stopping) this.#worker?.unref();
+    if (this.#calls.size === 0 && !this.#stopping) this.#worker.unref();
     return error ? reject?.(errorOf(error)) : resolve?.(value);
   }
 
   #fail(error) {
-    this.#worker = undefined;
+    this.#failure ??= error;
     running.delete(this);
     if (running.size === 0) process.off('exit', reportRunning);
     for (const { reject } of this.#calls.values()) reject(errorOf(error));

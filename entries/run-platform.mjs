@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { startEmulator } from '../dist/server/library.js';
 
-const { blocking, isAnswered, options, reported } = workerData;
-const hooks = Object.fromEntries(reported.map((hook) => [hook, (value) => parentPort.postMessage({ hook, value })]));
+const { blocking, hookNames, isAnswered, options } = workerData;
+const hooks = Object.fromEntries(hookNames.map((hook) => [hook, (value) => parentPort.postMessage({ hook, value })]));
 
 let platform;
 

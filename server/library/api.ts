@@ -11,7 +11,7 @@ export interface TerrariumOptions extends Omit<StartOptions, 'seed'> {
 
 /** The contents of a world file: settings, and resources by collection and name, such as `orgs: { shop: { ... } }`. */
 export interface World {
-  format: 1;
+  format: number;
   scope?: string;
   defaultProviders?: boolean;
   outbound?: readonly OutboundRule[];
