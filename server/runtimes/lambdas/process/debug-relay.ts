@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { codeOf } from '../../../model/errors.ts';
 
 /** Ports that are tried from the first one on, before any free one. */
 const PORTS_TO_TRY = 20;
+const LARGEST_PORT = 65_535;
 /** Time that a debugger waits for the process, which is started again after an edit. */
 const MAX_WAIT_MS = 10_000;
 
@@ -21,16 +21,14 @@ export class DebugRelay {
   /** @param id last part of the address; a program that knows it can run any code in the lambda's process */
   static async listen(firstPort: number, id: string): Promise<DebugRelay> {
     const server = createServer((_, response) => void response.writeHead(404).end());
-    const ports = firstPort === 0 ? [] : Array.from({ length: PORTS_TO_TRY }, (_, step) => firstPort + step);
-    for (const port of [...ports, 0]) {
+    const lastPort = Math.min(firstPort + PORTS_TO_TRY - 1, LARGEST_PORT);
+    // A port can be in use, or need other permissions.
+    for (let port = firstPort; port > 0 && port <= lastPort; port += 1) {
       try {
-        await once(server.listen(port, '127.0.0.1'), 'listening');
-        return new DebugRelay(server.unref(), id);
-      } catch (failure) {
-        if (codeOf(failure) !== 'EADDRINUSE') throw failure;
-      }
+        return new DebugRelay(await listenAt(server, port), id);
+      } catch {}
     }
-    throw new Error('there is no free port for a debugger');
+    return new DebugRelay(await listenAt(server, 0), id);
   }
 
   private constructor(server: Server, id: string) {
@@ -56,7 +54,7 @@ export class DebugRelay {
   async #attach(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     this.#keep(socket);
     const { origin } = request.headers;
-    // Pages of the web send their origin; debuggers send none, or that of the browser's own tools.
+    // Web pages send their origin; debuggers send none, or the origin of the browser's developer tools.
     if (request.url !== this.#path || (origin !== undefined && /^https?:|^null$/.test(origin))) {
       socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
       return;
@@ -105,6 +103,11 @@ export class DebugRelay {
     this.#sockets.add(socket);
     socket.once('close', () => this.#sockets.delete(socket)).on('error', () => socket.destroy());
   }
+}
+
+async function listenAt(server: Server, port: number): Promise<Server> {
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  return server.unref();
 }
 
 /** The request of a debugger as the inspector expects it: with its own path and host. */

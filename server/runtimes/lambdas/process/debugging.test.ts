@@ -139,6 +139,12 @@ describe('a lambda that is debugged', () => {
     expect(next).toBeLessThan(port + 20);
   });
 
+  it('takes any free port if the configured ones end', async () => {
+    const relay = await DebugRelay.listen(65_536, 'id');
+    onTestFinished(() => relay.close());
+    expect(Number(new URL(relay.url).port)).toBeGreaterThan(0);
+  });
+
   it('refuses a page of the web that knows its address', async () => {
     const lambda = service.lambda(CODE);
     service.lambdas.debug(lambda);

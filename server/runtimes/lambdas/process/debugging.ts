@@ -1,4 +1,4 @@
-import { PlatformError } from '../../../model/errors.ts';
+import { PlatformError, reasonOf } from '../../../model/errors.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DebugRelay } from './debug-relay.ts';
 
@@ -27,7 +27,8 @@ const MAX_AT_ONCE = 10;
 
 interface DebuggedLambda {
   state: DebugState;
-  relay: Promise<DebugRelay>;
+  /** Undefined if it could not listen. */
+  relay: Promise<DebugRelay | undefined>;
   /** The inspector of its process. */
   inspectorUrl?: string;
 }
@@ -63,12 +64,16 @@ export class Debugging {
     }
     const { port, idOf } = this.#addresses;
     const state = { lambdaId, startedAtMs: this.#nowMs() };
-    this.#debugged.set(lambdaId, { state, relay: DebugRelay.listen(port, idOf(lambdaId)) });
+    const relay = DebugRelay.listen(port, idOf(lambdaId)).catch((cause: unknown) => {
+      this.failed(lambdaId, `no port for a debugger is available: ${reasonOf(cause)}. Stop debugging and try again.`);
+      return undefined;
+    });
+    this.#debugged.set(lambdaId, { state, relay });
     this.#onChange();
   }
 
   end(lambdaId: Uuid): void {
-    void this.#debugged.get(lambdaId)?.relay.then((relay) => relay.close());
+    void this.#debugged.get(lambdaId)?.relay.then((relay) => relay?.close());
     this.#debugged.delete(lambdaId);
     this.#onChange();
   }
@@ -79,7 +84,7 @@ export class Debugging {
     if (!debugged) return;
     debugged.inspectorUrl = inspectorUrl;
     const relay = await debugged.relay;
-    if (debugged.inspectorUrl !== inspectorUrl) return;
+    if (!relay || debugged.inspectorUrl !== inspectorUrl) return;
     relay.inspectorUrl = inspectorUrl;
     this.#show(debugged, { url: relay.url, file });
   }
@@ -91,7 +96,8 @@ export class Debugging {
     const { problem } = debugged.state;
     delete debugged.inspectorUrl;
     this.#show(debugged, problem === undefined ? {} : { problem });
-    (await debugged.relay).inspectorUrl = undefined;
+    const relay = await debugged.relay;
+    if (relay) relay.inspectorUrl = undefined;
   }
 
   /** The lambda has no process, because of a problem. */
