@@ -1,4 +1,4 @@
-import { isLoopbackHost } from './host-names.ts';
+import { leadsToThisMachine } from './host-names.ts';
 import type { OutboundCall } from './invocation.ts';
 
 /** On an intercepted call to the form path of a CRM, because a variable of the lambda names that path. */
@@ -58,7 +58,7 @@ export function isCrmForm({ method, url, contentType }: RequestHead, named: read
 
 /** Can a host be that of a CRM? Loopback and the platform's own addresses never are. */
 export function canBeCrm(hostname: string, ownHosts: readonly string[]): boolean {
-  return !isLoopbackHost(hostname) && !ownHosts.includes(hostname);
+  return !leadsToThisMachine(hostname) && !ownHosts.includes(hostname);
 }
 
 interface FormContext {

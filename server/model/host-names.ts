@@ -8,8 +8,8 @@ export function canonicalHost(written: string): string {
   return withoutTrailing(name.replace(/^\[(.*)\]$/, '$1'), '.');
 }
 
-/** True if the host is this machine. */
-export function isLoopbackHost(canonical: string): boolean {
+/** True if a connection to the host reaches this machine, also one to all its addresses (0.0.0.0). */
+export function leadsToThisMachine(canonical: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d+){1,3}|0\.0\.0\.0|::1?|::ffff:(127(\.\d+){3}|7f[0-9a-f]*:[0-9a-f]+|0:0))$/.test(
     canonical,
   );

@@ -22,6 +22,7 @@ interface Resolver {
 export class LookedUpNames {
   readonly #names = new Map<string, string>();
   readonly #placeholders = new Map<string, string>();
+  #placeholderCount = 0;
   /**
    * True to answer look-ups of names that do not exist with a placeholder: libraries such as nodemailer look up a host before they connect,
    * and a mock can respond in its place.
@@ -43,13 +44,17 @@ export class LookedUpNames {
     return address.startsWith(PLACEHOLDER_NETWORK) && this.#placeholders.get(this.find(address) ?? '') === address;
   }
 
-  /** The address in place of those of a name that does not exist; the same one each time. */
+  /** The placeholder of a name that does not exist; the same one each time. */
   #placeholderOf(writtenName: string): string {
     const name = canonicalName(writtenName);
-    const count = this.#placeholders.size % MAX_NAMES;
-    const address =
-      this.#placeholders.get(name) ?? `${PLACEHOLDER_NETWORK}${Math.trunc(count / 250)}.${1 + (count % 250)}`;
+    const placeholder = this.#placeholders.get(name);
+    if (placeholder !== undefined) return placeholder;
+    const index = this.#placeholderCount++ % MAX_NAMES;
+    const address = `${PLACEHOLDER_NETWORK}${Math.trunc(index / 250)}.${1 + (index % 250)}`;
     this.#placeholders.set(name, address);
+    // The oldest name has the address that is used again next.
+    const [oldest] = this.#placeholders.keys();
+    if (this.#placeholders.size > MAX_NAMES && oldest !== undefined) this.#placeholders.delete(oldest);
     return address;
   }
 

@@ -1,7 +1,7 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { canBeCrm, hostnameIn, isCrmForm, type RequestHead } from '../../../model/crm-form.ts';
-import { canonicalHost, isLoopbackHost, isMetadataHost } from '../../../model/host-names.ts';
+import { canonicalHost, isMetadataHost, leadsToThisMachine } from '../../../model/host-names.ts';
 import {
   decideOutbound,
   type OutboundRule,
@@ -211,7 +211,7 @@ export class OutboundInterceptor {
     if (!target) return undefined;
     const route = this.#routes.portRoutes.find(({ ports }) => ports.includes(target.port));
     // A server on this machine is the developer's own.
-    if (route && !isLoopbackHost(canonicalHost(target.hostname))) return { ...target, isMockedPort: true, route };
+    if (route && !leadsToThisMachine(canonicalHost(target.hostname))) return { ...target, isMockedPort: true, route };
     if (!this.#routes.catchesCrm) return target;
     const mockedHead = this.#mockedHead;
     const isFor = (matches: (head: RequestHead) => boolean): boolean =>
@@ -229,10 +229,10 @@ export class OutboundInterceptor {
     if (!target) return undefined;
     const { hostname, address = hostname, port } = target;
     const [name, host] = [canonicalHost(hostname), canonicalHost(address)];
-    const isLoopback = isLoopbackHost(host);
+    const isLoopback = leadsToThisMachine(host);
     const isOwn = (listener: Address): boolean =>
       listener.port === port &&
-      (listener.host === name || listener.host === host || (isLoopback && isLoopbackHost(listener.host)));
+      (listener.host === name || listener.host === host || (isLoopback && leadsToThisMachine(listener.host)));
     if (ownAddresses.some(isOwn)) return undefined;
     if (isMetadataHost(host) || isMetadataHost(name)) return { ...target, isOutside: true, blockedAs: 'metadata' };
     if (isLoopback) return target;

@@ -21,7 +21,7 @@ export function ruleError(verdict: OutboundVerdict, target: OutboundTarget): Err
 /** A chain of causes may be a circle. */
 const MAX_CAUSES = 5;
 
-/** True if the error, or one of its causes, is that of a blocked call. */
+/** True if the error, or one of its causes, comes from a blocked call. */
 export function isRefusal(error: unknown): boolean {
   let cause = error;
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === 'object' && cause !== null; depth += 1) {
