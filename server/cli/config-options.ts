@@ -88,9 +88,10 @@ export function configOf(
   const { env, folder: workingFolder } = terminal;
   const project = projectFolder(workingFolder);
   const read = (readFlags: Flags) => readConfig({ flags: readFlags, env, folder: workingFolder, project });
-  const { origins } = read(flags);
+  const configured = read(flags);
+  const { origins } = configured;
   const missing = Object.entries(fallbacks).filter(([key]) => origins.get(key) === 'default');
-  const { config } = read({ ...flags, ...Object.fromEntries(missing) });
+  const { config } = missing.length === 0 ? configured : read({ ...flags, ...Object.fromEntries(missing) });
   const byName = Object.keys(named).filter((key) => !(key in written));
   return { config, origins: new Map([...origins, ...byName.map((key) => [key, '--instance'] as const)]) };
 }

@@ -6,6 +6,7 @@ import {
   recordedRoutes,
 } from '../api/routes/recorded.ts';
 import { MOCK_TITLES } from '../model/invocation.ts';
+import { isPlatformFrame } from '../model/platform-frame.ts';
 import { ExitWith } from './exit-with.ts';
 import { followChanges, localTime } from './live-events.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
@@ -16,8 +17,6 @@ const MAX_ENTRIES = 200;
 const TARGET_WIDTH = 34;
 const EXCERPT_CHARACTERS = 100;
 const EVENT_CHARACTERS = 300;
-/** A line of a stack trace that leads through the runtime of lambdas or through Node.js. */
-const PLATFORM_FRAME = /^\s+at .*(?:\(node:|[/\\]lambda-child\.cjs:|at node:)/;
 
 /** A request to the gateway with the invocation behind it, or an invocation that no request to the gateway waits for. */
 interface Entry {
@@ -64,7 +63,7 @@ export class RequestLog {
       const { executionId } = request;
       const invocation = executionId === undefined ? undefined : await this.#find(executionId);
       if (executionId !== undefined && !invocation) this.#unfinishedIds.add(executionId);
-      // The result of an asynchronous invocation is an entry of its own.
+      // The result of an asynchronous invocation is a separate entry.
       this.#print({ request, ...(invocation?.trigger === 'gateway' && { invocation }) });
     }
     for (const { executionId, trigger } of await this.#readInvocations(MAX_ENTRIES)) {
@@ -161,8 +160,7 @@ function* entryLines({ request, invocation }: Entry, nameWidth: number, terminal
     .trimEnd();
   const indent = ' '.repeat('00:00:00 '.length + nameWidth);
   for (const line of logs) {
-    if (PLATFORM_FRAME.test(line.text) || line.text === `[terrarium] ${outcome?.failure}: ${outcome?.message}`)
-      continue;
+    if (isPlatformFrame(line.text) || line.text === `[terrarium] ${outcome?.failure}: ${outcome?.message}`) continue;
     yield `${indent}  ${line.stream === 'stderr' ? style('red', 'err') : 'log'}  ${line.text}`;
   }
   for (const call of outbound) yield `${indent}  out  ${outboundText(call)}`;

@@ -292,7 +292,7 @@ describe('a platform whose beginning a test suite chooses', () => {
     expect(await scoped.request('POST', '/meta/root', { nam: 1 })).toMatchObject({ status: 400 });
   });
 
-  it('waits for an invocation that somebody else starts', async () => {
+  it('waits for an invocation that a client starts', async () => {
     const { url } = await platform.deploy('/demo/website/test/later', { code: CODE, endpoint: '/later' });
     const waiting = platform.invocations.waitFor({ lambda: 'later' });
     await fetch(url, { method: 'POST', body: '{"payload": "x"}' });
@@ -417,6 +417,17 @@ describe('the code of an error', () => {
       message: expect.stringMatching(both),
     });
   });
+});
+
+it('sends mails to their servers if it is configured to', async () => {
+  await using scoped = await startEmulator({ ...options, seed: 'empty', outbound: { mail: 'pass' } });
+  const code = `exports.run = () => new Promise((resolve) =>
+    require('net').connect(587, '192.0.2.25').on('error', ({ message }) => resolve(message)))`;
+  await scoped.deploy('mailer', { code });
+  const { outcome, outbound } = await scoped.invoke('mailer');
+  // Nothing catches it, and the policy of the library refuses it.
+  expect(outcome.result).toMatch(/^connect ECONNREFUSED 192[.]0[.]2[.]25:587 .*outbound[.]default/);
+  expect(outbound).toMatchObject([{ blocked: true, url: 'tcp://192.0.2.25:587' }]);
 });
 
 it('starts from a seed object, stops at the end of a block, and then rejects calls', async () => {

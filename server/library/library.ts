@@ -7,6 +7,7 @@ import { mailRoutes } from '../api/routes/mails.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
 import { seedRoutes } from '../api/routes/seeds.ts';
+import { isPlatformFrame } from '../model/platform-frame.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from '../platform/emulator.ts';
 import type {
   AppliedWorld,
@@ -38,8 +39,6 @@ const MOST = 100;
 /** Number of failures, and of log lines of each, in the error of a wait. */
 const MAX_EXPLAINED = 3;
 const POLL_MS = 50;
-/** Log lines of the runner, and stack frames outside of the code of the lambda. */
-const NOT_OF_THE_LAMBDA = /^\[terrarium\]|^ +at .*(?:lambda-child|[( ]node:)/;
 /** Number of mails in a list; the server's maximum. */
 const MAX_MAILS = 1_000;
 
@@ -62,6 +61,7 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
   const client = new Client(emulator.baseUrl, { key: apiKey, secret: apiSecret });
   /** Position of the newest invocation before the last reset. */
   let before = 0;
+  const failures = () => recentFailures(client, before);
   const stop = () => {
     client.stop();
     return emulator.stop();
@@ -89,10 +89,10 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
       const path = { resource_id: await findLambda(client, named) };
       return (await client.ask(logRoutes.readOnInLog, { path })).lines;
     },
-    leads: leadsOf(client, () => recentFailures(client, before)),
-    mails: mailsOf(client, () => recentFailures(client, before)),
+    leads: leadsOf(client, failures),
+    mails: mailsOf(client, failures),
     outbound: outboundOf(client),
-    invocations: invocationsOf(client, () => before),
+    invocations: invocationsOf(client, () => before, failures),
     stop,
     [Symbol.asyncDispose]: stop,
   };
@@ -105,18 +105,23 @@ async function apply(client: Client, world: string | World): Promise<AppliedWorl
   return { summary, commit };
 }
 
-/** Repeats a search until it finds something; rejects with `TIMEOUT` and the description of what was expected. */
+/**
+ * Repeats a search until it finds something. Rejects with `TIMEOUT`, what was missing, and what failed before.
+ *
+ * @param missing such as `no lead of ada@example.com came`
+ */
 async function waitFor<T>(
   search: (waitS: number) => Promise<T | undefined>,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number },
-  describe: () => Promise<string>,
+  missing: string,
+  failures: () => Promise<string>,
 ): Promise<T> {
   const untilMs = performance.now() + timeoutMs;
   for (;;) {
     const leftMs = untilMs - performance.now();
     const result = await search(Math.min(WAIT_S, Math.max(0, Math.ceil(leftMs / 1000))));
     if (result !== undefined) return result;
-    if (performance.now() >= untilMs) throw failure('TIMEOUT', await describe());
+    if (performance.now() >= untilMs) throw failure('TIMEOUT', `${missing} within ${timeoutMs} ms${await failures()}`);
   }
 }
 
@@ -134,9 +139,8 @@ function leadsOf(client: Client, failures: () => Promise<string>): Leads {
     async waitFor(filter = {}, options = {}) {
       check('leads.waitFor', leadFilter, filter);
       check('leads.waitFor', wait, options);
-      const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-      const describe = async () => `no lead${filterText(filter)} came within ${timeoutMs} ms${await failures()}`;
-      return waitFor(async (waitS) => (await list(filter, waitS)).at(-1), options, describe);
+      const search = async (waitS: number) => (await list(filter, waitS)).at(-1);
+      return waitFor(search, options, `no lead${filterText(filter)} came`, failures);
     },
     clear: async () => (await client.ask(leadRoutes.deleteLeads)).deleted,
   };
@@ -149,9 +153,7 @@ async function recentFailures(client: Client, after: number): Promise<string> {
   const sentences = [
     ...failed.map(({ lambdaName, outcome, logs }) => {
       const { message = '' } = outcome;
-      const lines = logs.filter(
-        ({ text }) => (message === '' || !text.includes(message)) && !NOT_OF_THE_LAMBDA.test(text),
-      );
+      const lines = logs.filter(({ text }) => (message === '' || !text.includes(message)) && !isPlatformFrame(text));
       const end = lines.slice(-MAX_EXPLAINED).map(({ text }) => `\n    ${text.trim()}`);
       return `\n  ${lambdaName} failed (${outcome.failure}): ${message}${end.join('')}`;
     }),
@@ -174,9 +176,8 @@ function mailsOf(client: Client, failures: () => Promise<string>): Mails {
     async waitFor(filter = {}, options = {}) {
       check('mails.waitFor', mailFilter, filter);
       check('mails.waitFor', wait, options);
-      const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-      const describe = async () => `no mail${filterText(filter)} came within ${timeoutMs} ms${await failures()}`;
-      const { id } = await waitFor(async (waitS) => (await list(filter, 1, waitS)).at(-1), options, describe);
+      const search = async (waitS: number) => (await list(filter, 1, waitS)).at(-1);
+      const { id } = await waitFor(search, options, `no mail${filterText(filter)} came`, failures);
       return await client.ask(mailRoutes.readMail, { path: { mail_id: id } });
     },
     clear: async () => (await client.ask(mailRoutes.deleteMails)).deleted,
@@ -230,7 +231,7 @@ async function listInvocations(
 }
 
 /** The recorded invocations of a platform. @param after returns the position after which they are listed */
-function invocationsOf(client: Client, after: () => number): Invocations {
+function invocationsOf(client: Client, after: () => number, failures: () => Promise<string>): Invocations {
   const list = (filter: InvocationFilter, most: number) => listInvocations(client, after(), filter, most);
   return {
     async find(filter = {}) {
@@ -244,15 +245,12 @@ function invocationsOf(client: Client, after: () => number): Invocations {
     async waitFor(filter = {}, options = {}) {
       check('invocations.waitFor', invocationFilter, filter);
       check('invocations.waitFor', wait, options);
-      const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
       const search = async () => {
         const [newest] = await list(filter, 1);
         if (!newest) await setTimeout(POLL_MS);
         return newest;
       };
-      const describe = async () =>
-        `no invocation matched ${JSON.stringify(filter)} within ${timeoutMs} ms${await recentFailures(client, after())}`;
-      return waitFor(search, options, describe);
+      return waitFor(search, options, `no invocation matched ${JSON.stringify(filter)}`, failures);
     },
   };
 }
