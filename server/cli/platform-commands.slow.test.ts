@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../platform/emulator.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
@@ -312,6 +313,34 @@ describe('terrarium leads wait', () => {
       err: 'terrarium: no lead of no@example.com came within 1 s\n',
     });
     expect((await cli.runInProcess(['leads', 'wait', '--timeout', 'long'])).exitCode).toBe(2);
+  });
+});
+
+describe('terrarium mails', () => {
+  const send = (to: string, subject: string) =>
+    createTransport(`${instance().smtpUrl}?ignoreTLS=true`).sendMail({
+      from: 'shop@example.com',
+      to,
+      subject,
+      text: 'Welcome',
+    });
+
+  it('lists, shows, waits for and deletes mails', async () => {
+    const waiting = cli.json('mails', 'wait', '--to', 'ADA@example.com', '--timeout', '15');
+    await send('eve@example.com', 'Other');
+    await send('ada@example.com', 'Hello');
+    expect(await waiting).toMatchObject({ subject: 'Hello', text: 'Welcome\n' });
+    const list = (await cli.runInProcess(['mails'])).out.trimEnd().split('\n');
+    expect(list).toEqual([expect.stringMatching(/eve@example[.]com +Other$/), expect.stringMatching(/ada@.* Hello$/)]);
+    const [id = ''] = list[1]?.split(' ') ?? [];
+    expect((await cli.runInProcess(['mails', 'show', id])).out).toMatch(/^subject +Hello\n\nWelcome$/m);
+    expect(await cli.json('mails', 'clear')).toEqual({ deleted: 2 });
+    const waited = await cli.runInProcess(['mails', 'wait', '--to', 'ada@example.com', '--timeout', '1']);
+    expect(waited).toEqual({
+      exitCode: 1,
+      out: '',
+      err: 'terrarium: no mail to ada@example.com came within 1 s\n',
+    });
   });
 });
 
