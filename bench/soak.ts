@@ -3,13 +3,14 @@
 // with 1 when something acknowledged is missing, a response is a fault, or a figure grows that has a bound.
 //
 //   npm run soak -- --minutes 30
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { printTable } from './speed/goals.ts';
 import { CLI } from './speed/harness.ts';
+import { usageOf } from './speed/memory.ts';
 import { AUTHORIZATION, Terrarium } from './speed/terrarium.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '2' } } });
@@ -126,18 +127,6 @@ async function check({ baseUrl }: Terrarium): Promise<void> {
   if (missing.length > 0) console.log(`lost: ${missing.slice(0, 10).join(', ')}`);
 }
 
-/** Memory, descriptors and processes of the platform, where the system tells them. */
-function usageOf({ child: { pid } }: Terrarium): Pick<Life, 'megabytes' | 'descriptors' | 'processes'> {
-  try {
-    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-    const megabytes = Math.round(Number(kilobytes) / 1024);
-    return { megabytes, descriptors: readdirSync(`/proc/${pid}/fd`).length, processes: children.length };
-  } catch {
-    return { megabytes: 0, descriptors: 0, processes: 0 };
-  }
-}
-
 function sizeOfData(): Pick<Life, 'folderMegabytes' | 'files'> {
   const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const bytes = files.map((file) => statSync(join(file.parentPath, file.name), { throwIfNoEntry: false })?.size ?? 0);
@@ -162,7 +151,7 @@ async function live(ending: NodeJS.Signals): Promise<Life> {
     }
   });
   await Promise.all(workers);
-  const usage = usageOf(server);
+  const usage = usageOf(server.child.pid) ?? { megabytes: 0, descriptors: 0, processes: 0 };
   await server.end(ending);
   return { operations: counts.operations - countBefore, startMs, ...usage, ...sizeOfData() };
 }

@@ -4,7 +4,7 @@
 // `node bench/run.mjs stress 4` does four times as much, and takes up to four times as long.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CLI } from './speed/harness.ts';
+import { usageOf } from './speed/memory.ts';
 import { AUTHORIZATION, Terrarium } from './speed/terrarium.ts';
 
 const TIMES = Math.max(1, Number(process.argv[2] ?? 1));
@@ -110,19 +111,6 @@ async function write(server: Terrarium, name: string, acknowledgedNames: Set<str
 const writeAll = (server: Terrarium, name: string, acknowledgedNames: Set<string>, tally: Tally) =>
   Promise.all(Array.from({ length: WRITERS }, (_, at) => write(server, `${name}-w${at}`, acknowledgedNames, tally)));
 
-/** Memory and descriptors of a process, where the system tells them. */
-function usageOf({ child }: Terrarium): { megabytes: number; descriptors: number } | undefined {
-  try {
-    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
-    return {
-      megabytes: Math.round(Number(kilobytes) / 1024),
-      descriptors: readdirSync(`/proc/${child.pid}/fd`).length,
-    };
-  } catch {
-    return undefined;
-  }
-}
-
 /** Writes, reads, calls of lambdas and leads, all at once. */
 async function load(): Promise<void> {
   const server = await start(newFolder(), { seed: 'demo' });
@@ -145,7 +133,7 @@ async function load(): Promise<void> {
   });
   const samples: string[] = [];
   for (let at = 0; at < 5; at++) {
-    const usage = usageOf(server);
+    const usage = usageOf(server.child.pid);
     samples.push(usage ? `${usage.megabytes} MB ${usage.descriptors} fd` : 'not available here');
     await wait((LOAD_S * 1000) / 5);
   }

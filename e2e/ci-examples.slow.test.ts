@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { packageFile } from '../server/system/package-file.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
+import { freePort } from '../server/testing/free-port.ts';
 
 /** An address of this machine, used in place of the alias of the service. */
 const ALIAS = '127.0.0.2';
@@ -12,18 +12,9 @@ const cli = new CliRunner();
 beforeAll(buildCommand, BUILD_TIMEOUT_MS);
 afterAll(() => cli.close());
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '0.0.0.0', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
-}
-
 it('the job of the GitLab example uses its service with the variables that both get', async () => {
   const job = parse(readFileSync(packageFile('docs/examples/gitlab-ci.yml'), 'utf8'))['as-a-service'];
-  const [base, gateway] = [await freePort(), await freePort()];
+  const [base, gateway] = [await freePort('0.0.0.0'), await freePort('0.0.0.0')];
   const projectVariables: Record<string, string> = { ROOT_PASSWORD: 'a password', ROOT_API_SECRET: 'a secret' };
   const variableOf = (text: string) =>
     text

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn } from '../server/testing/account.ts';
 import { basic, bearer, send } from '../server/testing/checked-client.ts';
+import { freePort } from '../server/testing/free-port.ts';
 import { type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
 import { startRequestRecorder } from '../server/testing/request-recorder.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
@@ -68,15 +68,6 @@ async function sendLead(crmUrl: string, name: string): Promise<number> {
   const [response] = await once(clientRequest, 'response');
   response.resume();
   return response.statusCode;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Repeats requests until one is rejected: a full disk still has space in the last page of a file. */

@@ -19,6 +19,20 @@ export function ownProcessorMs(pid: number | undefined): number {
   return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * TICK_MS;
 }
 
+/** Memory, open descriptors and direct subprocesses of a process; undefined where the system does not report them. */
+export function usageOf(
+  pid: number | undefined,
+): { megabytes: number; descriptors: number; processes: number } | undefined {
+  try {
+    const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    const megabytes = Math.round(Number(kilobytes) / 1024);
+    return { megabytes, descriptors: readdirSync(`/proc/${pid}/fd`).length, processes: children.length };
+  } catch {
+    return undefined;
+  }
+}
+
 function ofTree(pid: number | undefined, measure: (pid: number) => number): number | undefined {
   if (pid === undefined) return undefined;
   try {

@@ -39,7 +39,7 @@ export interface RunningCommand {
 interface CommandOptions {
   env?: Record<string, string>;
   input?: string;
-  /** The working folder; by default that of the runner. */
+  /** The working folder (default: the folder of the runner). */
   folder?: string;
 }
 

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connectForTests } from './engine.ts';
+import { freePort } from './free-port.ts';
 
 /** Pause between two bytes of a slow response. */
 const DRIP_MS = 25;
@@ -137,13 +138,4 @@ export async function makeEngineProxy(kind: 'socket' | 'tcp' = 'socket'): Promis
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // listens on TCP, see above
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -9,7 +9,8 @@ import { createAuthorizer } from '../services/security/authorizer.ts';
 import { Credentials } from '../services/security/credentials.ts';
 import { hashPassword, verifyPassword } from '../services/security/passwords.ts';
 import { securityRouter } from '../services/security/routes.ts';
-import { TestLog, TestWorld } from './security-world.ts';
+import { MemoryLog } from './memory-log.ts';
+import { TestWorld } from './security-world.ts';
 
 /** The password of all test users. */
 export const PASSWORD = 'correct horse';
@@ -28,7 +29,7 @@ export interface ServiceResponse {
 export class TestSecurityService {
   readonly world = new TestWorld();
   nowMs = Date.parse('2026-01-01T00:00:00.000Z');
-  readonly credentials = new Credentials({ keys: new TestLog(), tokens: new TestLog(), nowMs: () => this.nowMs });
+  readonly credentials = new Credentials({ keys: new MemoryLog(), tokens: new MemoryLog(), nowMs: () => this.nowMs });
   readonly faults: unknown[] = [];
   readonly #server = createServer();
   url = '';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../model/json.ts';
-import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Grant, StoredResource, Uuid, WorldView } from '../model/record.ts';
 import { typeOf, typeOfWord } from '../model/registry.ts';
 import { owningOrganization } from '../model/rules/hierarchy.ts';
@@ -99,30 +98,5 @@ export class TestWorld implements WorldView {
     };
     this.#resources.set(id, resource);
     return resource;
-  }
-}
-
-/** A log in memory. */
-export class TestLog<T> implements KeyedLog<T> {
-  readonly #records = new Map<string, T>();
-
-  get size(): number {
-    return this.#records.size;
-  }
-
-  get(key: string): T | undefined {
-    return this.#records.get(key);
-  }
-
-  entries(): IterableIterator<[string, T]> {
-    return this.#records.entries();
-  }
-
-  async put(key: string, record: T): Promise<void> {
-    this.#records.set(key, record);
-  }
-
-  async remove(key: string): Promise<boolean> {
-    return this.#records.delete(key);
   }
 }

@@ -5,7 +5,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FORM_HEADER } from '../../model/crm-form.ts';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
-import type { KeyedLog } from '../../model/keyed-log.ts';
+import { MemoryLog } from '../../testing/memory-log.ts';
 import { type Certificate, makeCertificate } from '../certificate.ts';
 import { type Lead, parseLead, parseLeadFilter, type RefusedForm } from './lead.ts';
 import { MockCrm } from './mock-crm.ts';
@@ -15,21 +15,6 @@ const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const EXECUTION = '2f6b4c1e-0000-4000-8000-00000000000a';
 const LAMBDA = '2f6b4c1e-0000-4000-8000-00000000000b';
 const START_MS = Date.UTC(2026, 0, 15, 9, 30);
-
-class MemoryLog<T> implements KeyedLog<T> {
-  readonly #records = new Map<string, T>();
-  failure: Error | undefined;
-  get = (key: string) => this.#records.get(key);
-  entries = () => this.#records.entries();
-  get size() {
-    return this.#records.size;
-  }
-  async put(key: string, record: T) {
-    if (this.failure) throw this.failure;
-    this.#records.set(key, record);
-  }
-  remove = async (key: string) => this.#records.delete(key);
-}
 
 describe('the mock CRM', () => {
   let certificate: Certificate;

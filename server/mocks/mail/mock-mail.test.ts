@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { KeyedLog } from '../../model/keyed-log.ts';
+import { MemoryLog } from '../../testing/memory-log.ts';
 import { type Certificate, makeCertificate } from '../certificate.ts';
 import { type Mail, parseMail } from './mail.ts';
 import { MockMail } from './mock-mail.ts';
@@ -9,21 +9,6 @@ import { MockMail } from './mock-mail.ts';
 const EXECUTION = '2f6b4c1e-0000-4000-8000-00000000000a';
 const LAMBDA = { lambdaId: '2f6b4c1e-0000-4000-8000-00000000000b', lambdaName: 'web-form' };
 const MB = 1024 * 1024;
-
-class MemoryLog<T> implements KeyedLog<T> {
-  readonly #records = new Map<string, T>();
-  failure: Error | undefined;
-  get = (key: string) => this.#records.get(key);
-  entries = () => this.#records.entries();
-  get size() {
-    return this.#records.size;
-  }
-  async put(key: string, record: T) {
-    if (this.failure) throw this.failure;
-    this.#records.set(key, record);
-  }
-  remove = async (key: string) => this.#records.delete(key);
-}
 
 let certificate: Certificate;
 let mails: MemoryLog<Mail>;

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Authenticator } from '../../model/caller.ts';
 import type { StoredResource } from '../../model/record.ts';
-import { TestLog, TestWorld } from '../../testing/security-world.ts';
+import { MemoryLog } from '../../testing/memory-log.ts';
+import { TestWorld } from '../../testing/security-world.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { Credentials } from './credentials.ts';
 
@@ -15,7 +16,7 @@ beforeEach(() => {
   nowMs = 0;
   world = new TestWorld();
   ada = world.add('users', world.root, { name: 'ada' });
-  credentials = new Credentials({ keys: new TestLog(), tokens: new TestLog(), nowMs: () => nowMs });
+  credentials = new Credentials({ keys: new MemoryLog(), tokens: new MemoryLog(), nowMs: () => nowMs });
   authenticator = createAuthenticator(world, credentials);
 });
 

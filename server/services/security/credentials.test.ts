@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
-import { TestLog } from '../../testing/security-world.ts';
+import { MemoryLog } from '../../testing/memory-log.ts';
 import { Credentials, type KeyRecord, type TokenRecord } from './credentials.ts';
 
 const ADA = 'a0000000-0000-4000-8000-000000000001';
@@ -9,14 +9,14 @@ const ORG = 'c0000000-0000-4000-8000-000000000003';
 const HOUR_MS = 60 * 60 * 1000;
 
 let nowMs: number;
-let keys: TestLog<KeyRecord>;
-let tokens: TestLog<TokenRecord>;
+let keys: MemoryLog<KeyRecord>;
+let tokens: MemoryLog<TokenRecord>;
 let credentials: Credentials;
 
 beforeEach(() => {
   nowMs = 1_000_000;
-  keys = new TestLog();
-  tokens = new TestLog();
+  keys = new MemoryLog();
+  tokens = new MemoryLog();
   credentials = new Credentials({ keys, tokens, nowMs: () => nowMs });
 });
 
