@@ -105,7 +105,7 @@ const EXIT_CODES = `
 Exit codes: 0 success; 1 the operation failed, the condition was not met, or the platform does not respond; 2 invalid usage, or no running \
 platform was found. With --json, a request that the platform rejects prints {"error": {"message", "reason", "status"}}, as in the REST API.`;
 
-/** Wraps the lines of a text as the parser does those of the options. */
+/** Wraps a text to the width of the help. */
 function wrapped(text: string, command: Command): string {
   const help = command.createHelp();
   help.prepareContext({ helpWidth: command.configureOutput().getOutHelpWidth?.() ?? 80 });

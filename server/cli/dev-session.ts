@@ -31,7 +31,7 @@ const MAX_NAMED_FILES = 5;
 const INVOCATION_TIMEOUT_MS = 1_200_000;
 /** The rule of the key that makes the CRM fail. */
 const FAILING_CRM = { host: OWN_CRM, action: 'answer', status: 503, times: 1 } as const;
-/** Files that the runtime of lambdas reads again by itself, except for JSON, which can be data that somebody writes all the time. */
+/** Files that the runtime of lambdas reads again by itself, except for JSON, which can be data that a program writes all the time. */
 const CODE_FILE = /\.([cm]?[jt]s|node|wasm)$/i;
 const SCRIPT_FILE = /\.[cm]?[jt]s$/;
 /** `Unexpected token (3:11)`, after a prefix that names the file. */
@@ -66,7 +66,7 @@ interface Endpoint {
   lambda: string;
 }
 
-/** The parser of the runtime of lambdas, a bundle of its own. */
+/** The parser of the runtime of lambdas, which is bundled separately. */
 interface Parser {
   transform(source: string, options: object): unknown;
 }

@@ -50,8 +50,8 @@ export function createTestService({
   };
   return {
     /**
-     * Restores the world, the leads and the logs of the start, or of the newest baseline; tokens and keys stay valid. Records are kept, because they are never
-     * deleted: resolves to the position of the newest invocation.
+     * Restores the world, the leads and the logs of the start, or of the newest baseline; tokens and keys stay valid. Records are
+     * kept, because they are never deleted: resolves to the position of the newest invocation.
      */
     async reset(): Promise<number> {
       const cause = causeOf(systemActor(view.root, 'startup'), 'history.restore', 'reset to the beginning');

@@ -29,7 +29,7 @@ export const fileSchema = z.strictObject({
   replaceVariables: z
     .boolean()
     .optional()
-    .describe('Replace variables in the texts of a file by those of the environment and of `.env` (default: true)'),
+    .describe('Replace variables in the texts of a file with values from the environment and `.env` (default: true)'),
   outbound: outboundRulesRequest.shape.rules
     .optional()
     .describe('Rules for outbound calls, in place of the present ones. A `file` can be relative to the world file'),

@@ -12,7 +12,7 @@ const ENV_FILE = '.env';
 const VARIABLE = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 /**
- * Replaces the variables in the texts of a file by those of the environment, or else of the `.env` beside the file. The code
+ * Replaces the variables in the texts of a file with values from the environment, or else from the `.env` beside the file. The code
  * of lambdas stays as it is, because a template literal in it looks the same.
  *
  * @throws SeedError naming the line of a variable that is not set and has no default
