@@ -3,7 +3,7 @@ import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/e
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
-import { missingForSwarmNode, SwarmNode } from '../server/testing/swarm-node.ts';
+import { createTestSwarm, isInForeignSwarm, missingForSwarmNode, SwarmNode } from '../server/testing/swarm-node.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 180_000;
@@ -25,7 +25,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
   beforeAll(async () => {
     docker = await requireEngine();
     image = await testImage();
-    wasSwarm = (await docker.info()).Swarm?.LocalNodeState === 'active';
+    wasSwarm = await isInForeignSwarm(docker);
     platform = await startPlatform({ containers: { engine: 'auto' } });
     root = platform.root;
     make = resourceFactoryFor(root);
@@ -49,7 +49,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     const read = async () => (await root.get(`/root/containers/${container.id}`)).body.properties;
     await expect.poll(async () => (await read()).status, POLL).toBe('LOST');
     expect((await read()).status_detail.reason).toContain('docker swarm init');
-    await docker.swarmInit({ ListenAddr: '127.0.0.1:2377', AdvertiseAddr: '127.0.0.1' });
+    await createTestSwarm(docker);
     await expect.poll(async () => (await read()).status, POLL).toBe('RUNNING');
     expect((await root.delete(`/root/containers/${container.id}`)).status).toBe(204);
   });

@@ -18,7 +18,10 @@ const STOP_LIMIT_MS = 30_000;
 const POLL_MS = 200;
 const MANAGER_ADDRESS = '10.213.77.1';
 const NODE_ADDRESS = '10.213.77.2';
+const TEST_LOOPBACK = '127.213.77.1';
 const HOST_NAME = 'node-two';
+const NAMESPACE = 'terrarium-swarm';
+const LINK = 'terrarium-swarm';
 
 /** Returns the reason why this machine cannot run a second swarm node; undefined if it can. Throws with CI=true. */
 export async function missingForSwarmNode(): Promise<string | undefined> {
@@ -37,10 +40,31 @@ async function findMissing(): Promise<string | undefined> {
     if (!isInstalled)
       return `a second swarm node needs '${tool}' (Debian: apt-get install docker.io iproute2 util-linux)`;
   }
-  const { Swarm: swarm } = await new Docker().info();
-  return swarm?.LocalNodeState === 'active'
+  return (await isInForeignSwarm(new Docker()))
     ? 'the Docker daemon belongs to a swarm that tests must not change'
     : undefined;
+}
+
+/** Makes the daemon the manager of a swarm that later test runs recognize by its address. */
+export async function createTestSwarm(docker: Docker, address = TEST_LOOPBACK): Promise<void> {
+  await docker.swarmInit({ ListenAddr: `${address}:2377`, AdvertiseAddr: address });
+}
+
+/** Is the daemon in a swarm of its user? It leaves a swarm of a test run that was killed before. */
+export async function isInForeignSwarm(docker: Docker): Promise<boolean> {
+  const { Swarm: swarm } = await docker.info();
+  if (!swarm || swarm.LocalNodeState === 'inactive') return false;
+  if (![MANAGER_ADDRESS, TEST_LOOPBACK].includes(swarm.NodeAddr)) return true;
+  await docker.swarmLeave({ force: true });
+  return false;
+}
+
+/** Removes the namespace of the second node with the processes in it, and the link to it. */
+async function removeNetwork(): Promise<void> {
+  const pids = await execute('ip', ['netns', 'pids', NAMESPACE]).catch(() => '');
+  for (const pid of pids.split('\n').filter(Boolean)) await execute('kill', ['-9', pid]).catch(() => undefined);
+  await execute('ip', ['netns', 'delete', NAMESPACE]).catch(() => undefined);
+  await execute('ip', ['link', 'delete', LINK]).catch(() => undefined);
 }
 
 /** A second Docker daemon in a network namespace, which forms a swarm with the daemon of this machine. */
@@ -50,13 +74,11 @@ export class SwarmNode {
   readonly docker: Docker;
   readonly #manager: Docker;
   readonly #folder: string;
-  readonly #namespace: string;
   #daemon: ReturnType<typeof spawn> | undefined;
 
   private constructor(manager: Docker, folder: string) {
     this.#manager = manager;
     this.#folder = folder;
-    this.#namespace = `terrarium-${process.pid}`;
     this.docker = new Docker({ socketPath: join(folder, 'docker.sock') });
   }
 
@@ -65,7 +87,7 @@ export class SwarmNode {
     try {
       await node.#createNetwork();
       await node.startDaemon();
-      await manager.swarmInit({ ListenAddr: `${MANAGER_ADDRESS}:2377`, AdvertiseAddr: MANAGER_ADDRESS });
+      await createTestSwarm(manager, MANAGER_ADDRESS);
       const { JoinTokens: tokens } = Object(await manager.swarmInspect());
       await node.docker.swarmJoin({
         ListenAddr: `${NODE_ADDRESS}:2377`,
@@ -87,7 +109,7 @@ export class SwarmNode {
     this.#daemon = undefined;
     if (daemon?.pid === undefined || daemon.exitCode !== null) return;
     const ended = once(daemon, 'exit');
-    await execute('ip', ['-n', this.#namespace, 'link', 'set', 'node', 'down']);
+    await execute('ip', ['-n', NAMESPACE, 'link', 'set', 'node', 'down']);
     const containers = await this.docker.listContainers({}).catch(() => []);
     for (const { Id: id } of containers)
       await this.docker
@@ -125,23 +147,20 @@ export class SwarmNode {
     await this.docker.swarmLeave({ force: true }).catch(() => undefined);
     await this.#manager.swarmLeave({ force: true }).catch(() => undefined);
     await this.kill();
-    await execute('ip', ['netns', 'delete', this.#namespace]).catch(() => undefined);
-    await execute('ip', ['link', 'delete', 'terrarium-swarm']).catch(() => undefined);
+    await removeNetwork();
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 }).catch(() => undefined);
   }
 
   async #createNetwork(): Promise<void> {
-    const name = this.#namespace;
-    // A test run that was killed leaves its link, with the addresses of this one.
-    await execute('ip', ['link', 'delete', 'terrarium-swarm']).catch(() => undefined);
-    await execute('ip', ['netns', 'add', name]);
-    await execute('ip', ['link', 'add', 'terrarium-swarm', 'type', 'veth', 'peer', 'name', 'node', 'netns', name]);
-    await execute('ip', ['address', 'add', `${MANAGER_ADDRESS}/24`, 'dev', 'terrarium-swarm']);
-    await execute('ip', ['link', 'set', 'terrarium-swarm', 'up']);
-    await execute('ip', ['-n', name, 'address', 'add', `${NODE_ADDRESS}/24`, 'dev', 'node']);
-    await execute('ip', ['-n', name, 'link', 'set', 'lo', 'up']);
-    await execute('ip', ['-n', name, 'link', 'set', 'node', 'up']);
-    await execute('ip', ['-n', name, 'route', 'add', 'default', 'via', MANAGER_ADDRESS]);
+    await removeNetwork(); // A test run that was killed leaves its own.
+    await execute('ip', ['netns', 'add', NAMESPACE]);
+    await execute('ip', ['link', 'add', LINK, 'type', 'veth', 'peer', 'name', 'node', 'netns', NAMESPACE]);
+    await execute('ip', ['address', 'add', `${MANAGER_ADDRESS}/24`, 'dev', LINK]);
+    await execute('ip', ['link', 'set', LINK, 'up']);
+    await execute('ip', ['-n', NAMESPACE, 'address', 'add', `${NODE_ADDRESS}/24`, 'dev', 'node']);
+    await execute('ip', ['-n', NAMESPACE, 'link', 'set', 'lo', 'up']);
+    await execute('ip', ['-n', NAMESPACE, 'link', 'set', 'node', 'up']);
+    await execute('ip', ['-n', NAMESPACE, 'route', 'add', 'default', 'via', MANAGER_ADDRESS]);
   }
 
   async startDaemon(): Promise<void> {
@@ -156,7 +175,7 @@ export class SwarmNode {
       '--containerd-plugins-namespace=terrarium-swarm-node-plugins',
     ];
     const script = `hostname ${HOST_NAME}; exec dockerd "$@" 2>${folder}/log`;
-    const namespace = `--net=/run/netns/${this.#namespace}`;
+    const namespace = `--net=/run/netns/${NAMESPACE}`;
     this.#daemon = spawn('nsenter', [namespace, 'unshare', '--uts', 'sh', '-c', script, 'sh', ...options], {
       stdio: 'ignore',
     });
