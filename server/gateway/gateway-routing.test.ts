@@ -295,6 +295,13 @@ describe('a container endpoint', () => {
 });
 
 describe('the Host of a request', () => {
+  it('can lead to the gateway at either loopback address', async () => {
+    for (const host of ['127.0.0.1', '[::1]']) {
+      const response = await fetch(`http://${host}:${gateway.port}/a`);
+      expect([host, response.status]).toEqual([host, 404]);
+    }
+  });
+
   it.each(['localhost', 'x.localhost:1', '127.0.0.9:4701', '[::1]:80', 'GATEWAY.test'])('may be %s', async (host) => {
     expect((await gateway.send('GET', '/a', { headers: { Host: host } })).status).toBe(404);
   });

@@ -1,10 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { refuseConnection, refuseMalformed } from '../api/server/connection-faults.ts';
 import { keepIdleConnections } from '../api/server/idle-connections.ts';
+import { type LoopbackListening, listenAt, listenOnIpv6Loopback } from '../api/server/listening.ts';
 import { RequestTurns } from '../api/server/request-turns.ts';
 import { cutSlowClients } from '../api/server/slow-clients.ts';
 import {
@@ -61,6 +62,7 @@ export class Gateway {
   readonly #pipeline: Pipeline;
   readonly #exchanges = new OpenExchanges((exchange) => this.#options.onExchange?.(exchange.record()));
   #server: Server | undefined;
+  #loopback: LoopbackListening | undefined;
   #isStopping = false;
 
   constructor(options: GatewayOptions) {
@@ -74,16 +76,18 @@ export class Gateway {
     this.#pipeline = new Pipeline({ ...parts, endpoints: this.#endpoints, builtIns: new BuiltInRoutes(parts) });
   }
 
-  /** Turns pending invocations of an earlier run into failed results (D-168) and starts to listen. Rejects with the error of the system. */
-  async start(at: ListenAddress): Promise<ListenAddress> {
+  /**
+   * Turns pending invocations of an earlier run into failed results (D-168) and starts to listen. Rejects with the error of the system.
+   * @returns the address, and the reason why the port at `::1` is not available, if it is not
+   */
+  async start(at: ListenAddress): Promise<ListenAddress & { conflict: string | undefined }> {
     this.#isStopping = false;
     await this.#results.recover();
     const server = this.#createServer();
-    server.listen(at.port, at.host);
-    await once(server, 'listening');
+    const { address, port } = await listenAt(server, at);
     this.#server = server;
-    const { address, port } = server.address() as AddressInfo; // a server on a TCP port always has an address
-    return { host: address, port };
+    this.#loopback = await listenOnIpv6Loopback(server);
+    return { host: address, port, conflict: this.#loopback.conflict };
   }
 
   changed(changes: readonly Change[]): void {
@@ -107,7 +111,8 @@ export class Gateway {
     if (!server) return;
     this.#server = undefined;
     this.#isStopping = true;
-    const closed = new Promise((resolve) => server.close(resolve));
+    const listeners = [server, this.#loopback?.second].filter((listener) => listener !== undefined);
+    const closed = Promise.all(listeners.map((listener) => new Promise((resolve) => listener.close(resolve))));
     this.#exchanges.goAway();
     await Promise.race([this.#drained(), wait(this.#limits.drainTimeoutMs, undefined, { ref: false })]);
     this.#exchanges.cut();

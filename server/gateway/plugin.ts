@@ -29,7 +29,12 @@ export const gatewayPlugin = plugin({
     });
     platform.on(committed, ({ changes }) => gateway.changed(changes));
     platform.onListening(async () => {
-      const { port } = await gateway.start({ host: config.host, port: config.gatewayPort });
+      const { port, conflict } = await gateway.start({ host: config.host, port: config.gatewayPort });
+      if (conflict) {
+        platform.warn(
+          `${conflict}. Programs that connect to localhost:${port} may reach another program there. Use 127.0.0.1:${port}, or choose another --gateway-port.`,
+        );
+      }
       // Before the control plane stops: lambdas that end meanwhile may need it.
       platform.onStop(() => gateway.stop());
       platform.listensAt(port);

@@ -2,8 +2,9 @@ import type { Request } from 'express';
 import manifest from '../../package.json' with { type: 'json' };
 import { authenticate, basicRealmFor } from '../api/server/authenticate.ts';
 import { GracefulShutdown } from '../api/server/graceful-shutdown.ts';
-import { listenAt } from '../api/server/listening.ts';
+import { type LoopbackListening, listenAt, listenOnIpv6Loopback } from '../api/server/listening.ts';
 import type { Authenticator, Authorizer } from '../model/caller.ts';
+import { WINDOW_HOST } from '../model/window-host.ts';
 import type { Platform } from '../plugin/plugin.ts';
 import { exchangeEnded } from '../plugin/tokens.ts';
 import type { WindowSessions } from '../services/security/window-sessions.ts';
@@ -12,7 +13,6 @@ import type { CleanupStack } from './cleanup-stack.ts';
 import type { Config } from './config-schema.ts';
 import { createControlPlane } from './control-plane.ts';
 import type { Host } from './host.ts';
-import { type ListeningByName, listenByName } from './window-name.ts';
 
 /** Delay from the end of the start: deferred work must not compete with the first requests. */
 const LOAD_AFTER_MS = 1_000;
@@ -60,12 +60,16 @@ export async function startControlPlane(parts: ControlPlaneParts, cleanup: Clean
     },
     routers: routers.handlers,
   });
-  let byName: ListeningByName | undefined;
-  cleanup.add(() => shutdown.end(controlPlane, byName?.second, () => store.seal()));
+  let loopback: LoopbackListening | undefined;
+  cleanup.add(() => shutdown.end(controlPlane, loopback?.second, () => store.seal()));
   const { port } = await listenAt(controlPlane, { host: config.host, port: config.basePort });
-  byName = await listenByName(controlPlane);
-  if (byName.hint) parts.warn(byName.hint);
-  addresses.resolveBase(port, byName.isOurs);
+  loopback = await listenOnIpv6Loopback(controlPlane);
+  if (loopback.conflict) {
+    parts.warn(
+      `${loopback.conflict}, where browsers look for http://${WINDOW_HOST}:${port} first. The window uses its plain address, which shares its cookies with every port there. To avoid this, choose another --base-port.`,
+    );
+  }
+  addresses.resolveBase(port, loopback.isOurs);
   return {
     routes: () => host.routes(guard),
     /** Answers requests from now on; earlier ones have waited. */
