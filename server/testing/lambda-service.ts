@@ -5,6 +5,7 @@ import path from 'node:path';
 import { inject } from 'vitest';
 import type { Invocation, LambdaCall } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { OutboundRule } from '../model/outbound-rule.ts';
 import type { StoredResource, WorldView } from '../model/record.ts';
 import { LambdaService, type LambdaServiceOptions } from '../runtimes/lambdas/lambda-service.ts';
 
@@ -16,6 +17,7 @@ export class TestLambdaService {
   readonly folder: string;
   readonly #resources = new Map<string, StoredResource>();
   #changes = 0;
+  #outboundRules: OutboundRule[] = [];
 
   /** `fill` creates the resources that exist before the service starts. */
   static async start(
@@ -41,14 +43,20 @@ export class TestLambdaService {
       addresses: () => ({ metaUrl: 'http://t/meta', securityUrl: 'http://t/security', gatewayUrl: 'http://t:1' }),
       nowMs: Date.now,
       scratchDir: path.join(folder, 'scratch'),
-      outbound: { crm: 'catch', crmAddress: () => undefined },
       ...options,
+      outbound: { crm: 'catch', crmAddress: () => undefined, rules: () => this.#outboundRules, ...options.outbound },
     });
   }
 
   async stop(): Promise<void> {
     await this.lambdas.stop();
     await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** Makes these the outbound rules, and waits until the processes have them. Each gets a new id, so its count of calls starts over. */
+  async setOutboundRules(...rules: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
+    this.#outboundRules = rules.map((fields) => ({ id: randomUUID(), enabled: true, ...fields }));
+    await this.lambdas.applyRules();
   }
 
   /** Writes a resource like a commit; returns its id. */

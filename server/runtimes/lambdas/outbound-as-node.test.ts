@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* What a lambda sees of a call that is caught or held up is what it would see of any other (D-200). */
@@ -9,7 +8,6 @@ import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-ser
 const servers: Server[] = [];
 let connections = 0;
 let thanks: string;
-let rules: OutboundRule[] = [];
 let service: TestLambdaService;
 let env: { CRM_API_BASEPATH: string; THANKS: string };
 
@@ -30,7 +28,7 @@ beforeAll(async () => {
   );
   const [host = '', port] = crm.split(':');
   service = await TestLambdaService.start({
-    outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }), rules: () => rules },
+    outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }) },
   });
   env = { CRM_API_BASEPATH: 'crm.example', THANKS: thanks };
   servers[0]?.on('connection', (_socket: Socket) => {
@@ -46,13 +44,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   connections = 0;
-  await change();
+  await service.setOutboundRules();
 });
-
-async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
-  rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  await service.lambdas.applyRules();
-}
 
 it('a throw in the callback of a caught call is the own error of the lambda', async () => {
   const code = `exports.run = (event, context, callback) => {
@@ -90,7 +83,7 @@ it('an agent that keeps its socket keeps it for caught calls, too', async () => 
 it.each(['crm.example', '127.0.0.1'])(
   'the own setTimeout of a request to %s fires while a rule delays it',
   async (host) => {
-    await change({ host, action: 'delay', delayMs: 60_000 });
+    await service.setOutboundRules({ host, action: 'delay', delayMs: 60_000 });
     const code = `exports.run = (event, context, callback) => {
     const sent = require('http').get('http://' + event);
     sent.setTimeout(50, () => sent.destroy(new Error('too slow')));
@@ -102,7 +95,7 @@ it.each(['crm.example', '127.0.0.1'])(
 );
 
 it('a delay applies to each request on a connection that is kept', async () => {
-  await change({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
+  await service.setOutboundRules({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
   const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
     const get = () => new Promise((ok, no) => http.get('http://' + process.env.THANKS, { agent }, (r) => r.resume().on('end', ok)).on('error', no));
     exports.run = async () => { await get(); await get(); }`;

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../mocks/certificate.ts';
 import type { Invocation } from '../../model/invocation.ts';
-import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 const packages = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '..', 'node_modules');
@@ -18,7 +17,6 @@ const servers: { close(): unknown }[] = [];
 const datagrams = createSocket('udp4');
 const dns = createSocket('udp4');
 const ports = { greeter: 0, tls: 0, http2: 0, datagrams: 0, dns: 0, platform: 0 };
-let rules: OutboundRule[] = [];
 let service: TestLambdaService;
 /** A service whose policy blocks. */
 let strictService: TestLambdaService;
@@ -65,7 +63,7 @@ beforeAll(async () => {
   }
   datagrams.on('message', (bytes) => received.push(String(bytes)));
   dns.on('message', (query, { port, address }) => dns.send(answerQuery(query), port, address));
-  const outbound = { crm: 'catch' as const, crmAddress: () => undefined, rules: () => rules };
+  const outbound = { crm: 'catch' as const, crmAddress: () => undefined };
   const addresses = () => ({
     metaUrl: `http://localhost:${ports.platform}/meta`,
     securityUrl: `http://localhost:${ports.platform}/security`,
@@ -81,16 +79,15 @@ afterAll(async () => {
   datagrams.close();
   dns.close();
 });
+/** Sets the outbound rules of both services. */
+async function setRules(...rules: Parameters<TestLambdaService['setOutboundRules']>): Promise<void> {
+  for (const each of [service, strictService]) await each.setOutboundRules(...rules);
+}
+
 beforeEach(async () => {
   received.length = 0;
-  await change();
+  await setRules();
 });
-
-async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
-  rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  await service.lambdas.applyRules();
-  await strictService.lambdas.applyRules();
-}
 
 /** A lambda whose handler is the body of an asynchronous function. */
 const handler = (body: string): string => `const net = require('net'), tls = require('tls'), dgram = require('dgram');
@@ -152,7 +149,7 @@ describe('a rule for a name applies to a connection to the address that was look
     const id = service.lambda(code, properties);
     expect(resultOf(await service.invoke(id, `${ports.greeter}`))).toBe('hello got PING');
     received.length = 0;
-    await change({ host, action: 'block' });
+    await setRules({ host, action: 'block' });
     const blocked = await service.invoke(id, `${ports.greeter}`);
     expect(resultOf(blocked)).toMatch(
       new RegExp(`^error connect ECONNREFUSED .*outbound rule: block for ${host.replace('*', '.')}`),
@@ -190,11 +187,11 @@ describe('a call by HTTP/2 over a connection to an address follows the rules for
     expect(passed.outbound).toMatchObject([{ url, status: 200 }]);
     received.length = 0;
 
-    await change({ host: 'shop.example', action: 'block' });
+    await setRules({ host: 'shop.example', action: 'block' });
     const blocked = await service.invoke(id, `${ports.http2}`);
     expect(resultOf(blocked)).toContain('(outbound rule: block for shop.example)');
     expect(blocked.outbound).toMatchObject([{ url, blocked: true, rules: [{ text: 'block for shop.example' }] }]);
-    await change({ host: 'shop.example', action: 'fail', status: 503 });
+    await setRules({ host: 'shop.example', action: 'fail', status: 503 });
     const failed = await service.invoke(id, `${ports.http2}`);
     expect(resultOf(failed)).toMatch(/^503 /);
     expect(failed.outbound).toMatchObject([{ url, status: 503 }]);
@@ -212,7 +209,7 @@ describe('a call by HTTP/2 over a connection to an address follows the rules for
         const bytes = (value) => value;
         client.makeUnaryRequest('/shop.Orders/Create', bytes, bytes, Buffer.from('order'), { deadline: Date.now() + 3000 }, (error) => { client.close(); resolve(error.message); });
       });`;
-    await change({ host: 'localhost', ...action });
+    await setRules({ host: 'localhost', ...action });
     const invocation = await service.run(code, { env: { NODE_PATH: packages } }, `${ports.http2}`);
     expect(resultOf(invocation)).toMatch(message);
     expect(invocation.outbound).not.toEqual([]);
@@ -256,7 +253,7 @@ describe('a connection that carries no HTTP is recorded', () => {
   it('when it fails or is blocked', async () => {
     const refused = await service.run(handler("return talk(net.connect(1, '127.0.0.1'))"));
     expect(summaryOf(refused)).toMatchObject([{ url: 'tcp://127.0.0.1:1', error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
-    await change({ host: '*', action: 'block' });
+    await setRules({ host: '*', action: 'block' });
     const blocked = await service.run(handler(`return talk(net.connect(5432, 'db.example'))`));
     expect(summaryOf(blocked)).toEqual([
       {
@@ -331,7 +328,7 @@ describe('datagrams', () => {
       'connect ETIMEDOUT localhost:PORT (outbound rule: fail with ETIMEDOUT for *)',
     ],
   ] as const)('that meet the rule %j are not sent', async (fields, message) => {
-    await change({ host: '*', ...fields });
+    await setRules({ host: '*', ...fields });
     const error = message.replace('PORT', `${ports.datagrams}`);
     const invocation = await service.run(
       send(`await send('ab', ${ports.datagrams}, 'localhost'); socket.send('quiet', ${ports.datagrams}, 'localhost');`),
@@ -343,7 +340,7 @@ describe('datagrams', () => {
 });
 
 it("no rule and no policy applies to the platform's own addresses", async () => {
-  await change({ host: '*', action: 'block' });
+  await setRules({ host: '*', action: 'block' });
   const code = handler(`return talk(net.connect(${ports.platform}, '127.0.0.1'))`);
   expect(resultOf(await strictService.run(code))).toBe('hello got PING');
 });
@@ -358,7 +355,7 @@ describe('without a rule, the policy decides on a host outside this machine (D-2
     const error = `connect ECONNREFUSED api.example:${ports.greeter} (the setting outbound.default is 'block'; the outbound rule { "host": "api.example", "action": "pass" } allows the call)`;
     expect(resultOf(blocked)).toBe(`error ${error}`);
     expect(summaryOf(blocked)).toMatchObject([{ url: `tcp://api.example:${ports.greeter}`, error, blocked: true }]);
-    await change({ host: 'api.example', action: 'pass' });
+    await setRules({ host: 'api.example', action: 'pass' });
     const passed = await strictService.invoke(id, `${ports.greeter}`);
     expect(resultOf(passed)).toBe('hello got PING');
     expect(summaryOf(passed)).toMatchObject([{ leftMachine: true }]);
@@ -397,11 +394,11 @@ describe('without a rule, the policy decides on a host outside this machine (D-2
     async (host) => {
       const plainHost = host.replace(/[[\]]/g, '');
       const id = service.lambda(connect(plainHost));
-      await change({ host: '*', action: 'pass' });
+      await setRules({ host: '*', action: 'pass' });
       expect(resultOf(await service.invoke(id, `${ports.greeter}`))).toContain(
         `(metadata services of clouds are blocked; the outbound rule { "host": "${host}", "action": "pass" } allows the call)`,
       );
-      await change({ host, action: 'fail', error: 'ETIMEDOUT' });
+      await setRules({ host, action: 'fail', error: 'ETIMEDOUT' });
       expect(resultOf(await service.invoke(id, `${ports.greeter}`))).toContain('connect ETIMEDOUT');
     },
   );
@@ -414,6 +411,6 @@ it('a program that a lambda starts is named in the log where everything is to be
   expect(linesOf(await service.run(code))).toEqual([]);
   const line = expect.stringContaining('the program echo was started: its calls are neither recorded nor blocked');
   expect(linesOf(await strictService.run(code))).toEqual([line]);
-  await change({ host: '*', action: 'block' });
+  await setRules({ host: '*', action: 'block' });
   expect(linesOf(await service.run(code))).toEqual([line]);
 });

@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FORM_HEADER } from '../../model/crm-form.ts';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import type { Invocation } from '../../model/invocation.ts';
-import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { libraries } from '../../testing/calling-libraries.ts';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
@@ -32,7 +31,6 @@ const received = { host: [] as ReceivedRequest[], crm: [] as ReceivedRequest[] }
 const servers: Server[] = [];
 let ports: { http: number; https: number };
 let mock: MockAddress;
-let rules: OutboundRule[] = [];
 let service: TestLambdaService;
 let folder: string;
 
@@ -81,7 +79,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'terrarium-forms-'));
   await writeFile(path.join(folder, 'ca.pem'), cert);
   service = await TestLambdaService.start({
-    outbound: { crm: 'catch', crmHosts: ['partner.example'], crmAddress: () => mock, rules: () => rules },
+    outbound: { crm: 'catch', crmHosts: ['partner.example'], crmAddress: () => mock },
   });
 });
 afterAll(async () => {
@@ -241,9 +239,9 @@ describe("the page that the mock CRM's redirect leads to is answered by the mock
   });
 
   it('whatever the outbound rules say about its host, and without a rule in its record', async () => {
-    rules = [{ id: 'offline', enabled: true, host: 'shop.example', action: 'block' }];
+    await service.setOutboundRules({ host: 'shop.example', action: 'block' });
     const { answer, invocation } = await evaluate(follow.fetch(THANKS), {});
-    rules = [];
+    await service.setOutboundRules();
     expect(answer).toContain('The mock CRM redirected here');
     expect(invocation.outbound[1]).not.toHaveProperty('rules');
   });
@@ -402,7 +400,7 @@ describe('the author of the lambda is warned', () => {
   ] as const)(
     'but not of a form that a rule for {crm} failed with %s, whose record names the rule',
     async (_what, rule) => {
-      rules = [{ id: 'down', enabled: true, host: '{crm}', ...rule }];
+      await service.setOutboundRules({ host: '{crm}', ...rule });
       const env = { PARTNER: 'crm.example', WHERE: '/in' };
       const calls = [
         "post('http://crm.example:TCP_PORT/in', 'oid=1', PLAIN)",
@@ -414,19 +412,21 @@ describe('the author of the lambda is warned', () => {
           `${CALLS} return ${call.replaceAll('PLAIN', PLAIN)} })()`,
           env,
         );
-        expect(invocation.outbound).toMatchObject([{ error: expect.any(String), rules: [{ id: 'down' }] }]);
+        expect(invocation.outbound).toMatchObject([
+          { error: expect.any(String), rules: [{ text: expect.stringContaining('{crm}') }] },
+        ]);
         expect(invocation.outbound[0]).not.toHaveProperty('warning');
         expect([host, crm]).toEqual([[], []]);
       }
-      rules = [];
+      await service.setOutboundRules();
     },
   );
 
   it('but not of a form that an outbound rule answered', async () => {
-    rules = [{ id: 'down', enabled: true, host: '{crm}', action: 'fail', status: 503 }];
+    await service.setOutboundRules({ host: '{crm}', action: 'fail', status: 503 });
     const env = { PARTNER: 'crm.example', WHERE: '/in' };
     const { answer, warning } = await warned("post('http://crm.example:TCP_PORT/in', 'oid=1', PLAIN)", env);
-    rules = [];
+    await service.setOutboundRules();
     expect({ answer, warning }).toEqual({ answer: expect.stringContaining('{crm}'), warning: undefined });
   });
 });

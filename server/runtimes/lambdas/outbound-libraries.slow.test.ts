@@ -5,7 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import type { Invocation } from '../../model/invocation.ts';
-import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { libraries } from '../../testing/calling-libraries.ts';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
@@ -25,27 +24,22 @@ const mockServer = createServer(async (request, response) => {
   response.end('caught');
 });
 let mock: MockAddress;
-let rules: OutboundRule[] = [];
 let service: TestLambdaService;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => mockServer.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   mock = { host: '127.0.0.1', port: (mockServer.address() as AddressInfo).port };
-  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
+  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock } });
 });
 afterAll(async () => {
   await service.stop();
   mockServer.close();
   mockServer.closeAllConnections();
 });
-async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
-  rules = next.map((fields, index) => ({ id: `rule-${index}`, enabled: true, ...fields }));
-  await service.lambdas.applyRules();
-}
 
 it('a worker that outlives its call tells of its calls to the one that runs, and follows rules that change', async () => {
-  await change();
+  await service.setOutboundRules();
   const code = `const { Worker } = require('worker_threads');
     const worker = new Worker(\`require('worker_threads').parentPort.on('message', () => fetch('https://crm.example/lead', { method: 'POST', body: 'again' })
       .then((r) => r.text(), (e) => e.cause.code).then((t) => require('worker_threads').parentPort.postMessage(t)))\`, { eval: true });
@@ -57,7 +51,7 @@ it('a worker that outlives its call tells of its calls to the one that runs, and
     expect(resultOf({ outbound, ...invocation })).toBe('caught');
     expect(outbound).toMatchObject([{ method: 'POST', status: 200, request: { sizeBytes: 5 } }]);
   }
-  await change({ host: '*.example', action: 'block' });
+  await service.setOutboundRules({ host: '*.example', action: 'block' });
   expect(resultOf(await service.invoke(id))).toBe('ECONNREFUSED');
 });
 
@@ -81,7 +75,7 @@ async function callBy(library: string, ...hosts: string[]): Promise<{ answers: s
 const HOSTS = ['crm.example', 'blocked.example', 'reset.example', 'answered.example'];
 
 describe('a call to the CRM is caught, and in the record', () => {
-  beforeAll(() => change());
+  beforeAll(() => service.setOutboundRules());
 
   it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
     const { answers, invocation } = await callBy(library, 'crm.example');
@@ -105,7 +99,7 @@ describe('a call to the CRM is caught, and in the record', () => {
 
 describe('rules that come later block, fail, answer and delay a call', () => {
   beforeAll(() =>
-    change(
+    service.setOutboundRules(
       { host: 'blocked.*', action: 'block' },
       { host: 'reset.example', action: 'fail', error: 'ECONNRESET' },
       { host: 'answered.example', action: 'fail', status: 503 },

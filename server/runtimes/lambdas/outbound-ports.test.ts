@@ -3,7 +3,6 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeCertificate } from '../../mocks/certificate.ts';
-import type { OutboundRule } from '../../model/outbound-rule.ts';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* A mock that greets first, as SMTP servers do, and starts TLS on request. */
@@ -11,7 +10,6 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 const receivedLines: string[] = [];
 let mock: Server;
 let service: TestLambdaService;
-let rules: OutboundRule[] = [];
 
 beforeAll(async () => {
   const { certPem: cert, keyPem: key } = await makeCertificate(Date.now());
@@ -36,7 +34,7 @@ beforeAll(async () => {
   const { port } = mock.address() as AddressInfo;
   const portRoutes = [{ ports: [25, 2525], address: { host: '127.0.0.1', port, caPem: cert }, mock: 'mail' as const }];
   service = await TestLambdaService.start({
-    outbound: { crm: 'catch', crmAddress: () => undefined, portRoutes: () => portRoutes, rules: () => rules },
+    outbound: { crm: 'catch', crmAddress: () => undefined, portRoutes: () => portRoutes },
   });
 });
 afterAll(async () => {
@@ -45,13 +43,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   receivedLines.length = 0;
-  await change();
+  await service.setOutboundRules();
 });
-
-async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
-  rules = next.map((fields, index) => ({ id: `rule-${index}-${fields.action}`, enabled: true, ...fields }));
-  await service.lambdas.applyRules();
-}
 
 /** A lambda that connects, sends a line after the greeting, and returns all that it received. */
 const talk = (connect: string, next = "socket.end('EHLO')"): string => `exports.run = () => new Promise((resolve) => {
@@ -88,7 +81,7 @@ describe('a connection to a port that a mock receives', () => {
     expect(invocation.outbound).toMatchObject([{ url: 'tcp://smtp.missing.invalid:25', caughtBy: 'mail' }]);
     const other = resultOf(await service.run(code(5432)));
     expect(other).toMatch(/^getaddrinfo ENOTFOUND smtp.missing.invalid [(]the host name does not exist/);
-    await change({ host: '*', action: 'pass' });
+    await service.setOutboundRules({ host: '*', action: 'pass' });
     expect(resultOf(await service.run(code(25)))).toMatch(/^getaddrinfo ENOTFOUND smtp.missing.invalid/);
   });
 
@@ -105,11 +98,11 @@ describe('a connection to a port that a mock receives', () => {
 
   it('follows the first rule that matches', async () => {
     const code = talk("require('net').connect(25, 'smtp.example')");
-    await change({ host: 'smtp.example', action: 'block' });
+    await service.setOutboundRules({ host: 'smtp.example', action: 'block' });
     expect(resultOf(await service.run(code))).toMatch(
       /^error connect ECONNREFUSED smtp.example:25 \(outbound rule: block/,
     );
-    await change({ host: 'smtp.example', action: 'delay', delayMs: 1 });
+    await service.setOutboundRules({ host: 'smtp.example', action: 'delay', delayMs: 1 });
     expect(resultOf(await service.run(code))).toBe('220 mock, got EHLO');
   });
 

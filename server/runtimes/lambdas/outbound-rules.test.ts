@@ -5,20 +5,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
-import {
-  decideOutbound,
-  OUTBOUND_ACTIONS,
-  type OutboundAction,
-  type OutboundRule,
-  type OutboundVerdict,
-} from '../../model/outbound-rule.ts';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import type { MockAddress } from './process/protocol.ts';
 
 /** The received requests with the host that received them. */
 const arrived: { at: 'mock' | 'host'; execution: string | undefined; body: string }[] = [];
 const servers: Server[] = [];
-let rules: OutboundRule[] = [];
 let mock: MockAddress;
 let host: string;
 let service: TestLambdaService;
@@ -41,7 +33,7 @@ async function listen(at: 'mock' | 'host'): Promise<number> {
 beforeAll(async () => {
   mock = { host: '127.0.0.1', port: await listen('mock') };
   host = `127.0.0.1:${await listen('host')}`;
-  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock, rules: () => rules } });
+  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock } });
 });
 afterAll(async () => {
   await service.stop();
@@ -52,17 +44,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   arrived.length = 0;
-  await change();
+  await service.setOutboundRules();
 });
-
-let lastId = 0;
-async function change(...next: Omit<OutboundRule, 'id' | 'enabled'>[]): Promise<void> {
-  rules = next.map((fields) => {
-    lastId += 1;
-    return { id: `rule-${lastId}`, enabled: true, ...fields };
-  });
-  await service.lambdas.applyRules();
-}
 
 /** Makes a POST in each of the three ways and says how it went, as `status body` or an error's code. */
 const ways = {
@@ -97,14 +80,14 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   it('meets rules that were made while its process was there already', async () => {
     const lambda = service.lambda(code, env());
     expect(resultOf(await service.invoke(lambda, 'a'))).toBe('200 host');
-    await change({ host: '127.0.0.1', action: 'fail', status: 503 });
+    await service.setOutboundRules({ host: '127.0.0.1', action: 'fail', status: 503 });
     const failed = await service.invoke(lambda, 'b');
     expect(failed.cold).toBe(false);
     expect(resultOf(failed)).toBe('503 Answered by an outbound rule: fail with 503 for 127.0.0.1\n');
     expect(failed.outbound).toMatchObject([
       { method: 'POST', url: `http://${host}/x`, status: 503, rules: [{ text: 'fail with 503 for 127.0.0.1' }] },
     ]);
-    await change();
+    await service.setOutboundRules();
     expect(resultOf(await service.invoke(lambda, 'c'))).toBe('200 host');
     expect(arrived.map(({ body }) => body)).toEqual(['a', 'c']);
   });
@@ -115,7 +98,7 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
     [{ action: 'fail', error: 'ENOTFOUND' }, 'ENOTFOUND'],
     [{ action: 'fail', error: 'ETIMEDOUT' }, 'ETIMEDOUT'],
   ] as const)('that %j meets fails as the network would', async (fields, errorCode) => {
-    await change({ host, ...fields });
+    await service.setOutboundRules({ host, ...fields });
     const invocation = await service.run(code, env(), 'a');
     expect(resultOf(invocation)).toMatch(new RegExp(`^${errorCode}: .*outbound rule`));
     expect(invocation.outbound).toMatchObject([{ error: expect.stringContaining(errorCode), rules: [{}] }]);
@@ -123,7 +106,7 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   });
 
   it('waits and then goes where it would have gone', async () => {
-    await change({ host: '127.0.0.1', action: 'delay', delayMs: 300 });
+    await service.setOutboundRules({ host: '127.0.0.1', action: 'delay', delayMs: 300 });
     const invocation = await service.run(code, env(), 'a');
     expect(resultOf(invocation)).toBe('200 host');
     expect(arrived).toEqual([{ at: 'host', execution: undefined, body: 'a' }]);
@@ -134,19 +117,22 @@ describe.each(Object.entries(ways))('a call by %s', (_way, code) => {
   });
 
   it('to the CRM waits and is caught then, or fails', async () => {
-    await change({ host: '{crm}', action: 'delay', delayMs: 200 });
+    await service.setOutboundRules({ host: '{crm}', action: 'delay', delayMs: 200 });
     const slow = await service.run(code, env({ TO: 'crm.example' }), 'a');
     expect(resultOf(slow)).toBe('200 mock');
     expect(slow.outbound).toMatchObject([{ caughtBy: 'crm', rules: [{ text: 'delay of 200 ms for {crm}' }] }]);
 
-    await change({ host: '{crm}', action: 'delay', delayMs: 1 }, { host: '*.example', action: 'fail', status: 500 });
+    await service.setOutboundRules(
+      { host: '{crm}', action: 'delay', delayMs: 1 },
+      { host: '*.example', action: 'fail', status: 500 },
+    );
     const failed = await service.run(code, env({ TO: 'crm.example' }), 'a');
     expect(resultOf(failed)).toMatch(/^500 /);
     expect(failed.outbound[0]?.rules).toHaveLength(2);
   });
 
   it('to any host is caught, and one to the CRM passes, where a rule says so', async () => {
-    await change({ host: '{crm}', action: 'pass' }, { host: '*', action: 'catch' });
+    await service.setOutboundRules({ host: '{crm}', action: 'pass' }, { host: '*', action: 'catch' });
     expect(resultOf(await service.run(code, env(), 'a'))).toBe('200 mock');
     // Loopback is never a CRM.
     expect(resultOf(await service.run(code, env({ CRM_API_BASEPATH: host }), 'b'))).toBe('200 mock');
@@ -165,13 +151,19 @@ const UNDICI = path.resolve(fileURLToPath(import.meta.url), '..', '..', '..', '.
 describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
   'a rule that answers a call by %s',
   (way, code) => {
-    const run = async () => resultOf(await service.run(code, env({ UNDICI }), 'a'));
+    let lambda: string;
+    const invoke = () => service.invoke(lambda, 'a');
+    const run = async () => resultOf(await invoke());
     /** True if calls are recorded before their results are: a worker thread that ends at once can be gone before its record is. */
     const isRecorded = way !== 'a worker thread';
 
+    beforeAll(() => {
+      lambda = service.lambda(code, env({ UNDICI }));
+    });
+
     it('sends JSON, text or a file with a status and headers, and nothing reaches the host', async () => {
-      await change({ host, action: 'answer', body: { success: true, score: 0.9 } });
-      const invocation = await service.run(code, env({ UNDICI }), 'a');
+      await service.setOutboundRules({ host, action: 'answer', body: { success: true, score: 0.9 } });
+      const invocation = await invoke();
       expect(resultOf(invocation)).toBe('200 {"success":true,"score":0.9}');
       if (isRecorded)
         expect(invocation.outbound).toMatchObject([
@@ -181,33 +173,33 @@ describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
             rules: [{ text: `answer with 200 for ${host}` }],
           },
         ]);
-      await change({
+      await service.setOutboundRules({
         host,
         action: 'answer',
         status: 429,
         headers: { 'content-type': 'text/x-mine' },
         body: 'slow down',
       });
-      const limited = await service.run(code, env({ UNDICI }), 'a');
+      const limited = await invoke();
       expect(resultOf(limited)).toBe('429 slow down');
       if (isRecorded)
         expect(limited.outbound).toMatchObject([{ status: 429, response: { contentType: 'text/x-mine' } }]);
       const file = path.join(service.folder, 'answer.json');
       await writeFile(file, '{"from":"file"}');
-      await change({ host, action: 'answer', file });
+      await service.setOutboundRules({ host, action: 'answer', file });
       expect(await run()).toBe('200 {"from":"file"}');
       expect(arrived).toEqual([]);
     });
 
     it('counts calls over invocations, and leaves all others to the following rules or the host', async () => {
-      await change(
+      await service.setOutboundRules(
         { host, action: 'answer', body: 'second and third', after: 1, times: 2 },
         { host, action: 'answer', body: 'first', times: 1 },
       );
       expect(await run()).toBe('200 first');
       expect(await run()).toBe('200 second and third');
       expect(await run()).toBe('200 second and third');
-      const last = await service.run(code, env({ UNDICI }), 'a');
+      const last = await invoke();
       expect(resultOf(last)).toBe('200 host');
       if (isRecorded) expect(last.outbound).toEqual([expect.not.objectContaining({ rules: expect.anything() })]);
       expect(arrived).toHaveLength(1);
@@ -223,22 +215,22 @@ it('a rule that answers twice does so for two of ten calls at the same time, and
     return invocations.map(resultOf).sort();
   };
   const expected = [...Array(8).fill('host'), ...Array(2).fill('mine')];
-  await change({ host, action: 'answer', body: 'mine', times: 2 });
+  await service.setOutboundRules({ host, action: 'answer', body: 'mine', times: 2 });
   expect(await results()).toEqual(expected);
   expect(await results()).toEqual(Array(10).fill('host'));
-  await change({ host, action: 'answer', body: 'mine', times: 2 });
+  await service.setOutboundRules({ host, action: 'answer', body: 'mine', times: 2 });
   expect(await results()).toEqual(expected);
 });
 
 it('a rule that answers the CRM leaves later calls to the mock CRM', async () => {
-  await change({ host: '{crm}', action: 'answer', status: 503, body: 'busy', times: 1 });
+  await service.setOutboundRules({ host: '{crm}', action: 'answer', status: 503, body: 'busy', times: 1 });
   const lambda = service.lambda(ways.fetch, env({ TO: 'crm.example' }));
   expect(resultOf(await service.invoke(lambda, 'a'))).toBe('503 busy');
   expect(resultOf(await service.invoke(lambda, 'a'))).toBe('200 mock');
 });
 
 it('a rule that answers with a file that does not exist fails the call with the reason', async () => {
-  await change({ host, action: 'answer', file: path.join(service.folder, 'missing.json') });
+  await service.setOutboundRules({ host, action: 'answer', file: path.join(service.folder, 'missing.json') });
   const { outbound } = await service.run(ways.fetch, env(), 'a');
   expect(outbound).toMatchObject([
     { error: expect.stringContaining('the file of the outbound rule could not be read') },
@@ -246,7 +238,7 @@ it('a rule that answers with a file that does not exist fails the call with the 
 });
 
 it('a delayed fetch that is given up ends at once', async () => {
-  await change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
+  await service.setOutboundRules({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
   const code = `exports.run = () => fetch('http://' + process.env.TO, { signal: AbortSignal.timeout(50) }).catch((e) => e.name)`;
   const invocation = await service.run(code, env());
   expect(resultOf(invocation)).toBe('TimeoutError');
@@ -257,9 +249,12 @@ it('a delayed fetch that is given up ends at once', async () => {
 it.each(['fail', 'delay'] as const)(
   'a call with a timeout of its own runs out while a rule delays it (%s)',
   async (action) => {
-    await change({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
+    await service.setOutboundRules({ host: '127.0.0.1', action: 'delay', delayMs: 60_000 });
     if (action === 'fail')
-      await change({ host: '*', action: 'delay', delayMs: 60_000 }, { host: '*', action, status: 500 });
+      await service.setOutboundRules(
+        { host: '*', action: 'delay', delayMs: 60_000 },
+        { host: '*', action, status: 500 },
+      );
     const code = `exports.run = (event, context, callback) => {
     const sent = require('http').get('http://' + process.env.TO, { timeout: 50 });
     sent.on('timeout', () => sent.destroy(new Error('too slow')));
@@ -270,7 +265,7 @@ it.each(['fail', 'delay'] as const)(
 );
 
 it('the redirect of a delayed fetch is a separate call', async () => {
-  await change({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
+  await service.setOutboundRules({ host: '127.0.0.1', action: 'delay', delayMs: 1 });
   const code = `exports.run = async () => (await fetch('http://' + process.env.TO + '/moved')).text()`;
   const invocation = await service.run(code, env());
   expect(resultOf(invocation)).toBe('host');
@@ -278,69 +273,8 @@ it('the redirect of a delayed fetch is a separate call', async () => {
 });
 
 it('a function that the lambda put in the place of fetch stays there', async () => {
-  await change({ host: '127.0.0.1', action: 'fail', status: 500 });
+  await service.setOutboundRules({ host: '127.0.0.1', action: 'fail', status: 500 });
   const code = `const real = globalThis.fetch; globalThis.fetch = (...args) => real(...args).then((r) => r.status);
     exports.run = async () => [await fetch('http://' + process.env.TO), await fetch('http://' + process.env.TO)];`;
   expect(JSON.parse(resultOf(await service.run(code, env())))).toEqual([500, 500]);
-});
-
-const FIELDS: Record<OutboundAction, Omit<OutboundRule, 'id' | 'enabled' | 'host' | 'action'>> = {
-  catch: {},
-  pass: {},
-  block: {},
-  delay: { delayMs: 100 },
-  fail: { status: 500 },
-  answer: { status: 201, body: 'own' },
-};
-const SINGLE_RULES = [
-  ...OUTBOUND_ACTIONS.map((action) => ({ action, ...FIELDS[action] })),
-  { action: 'fail' as const, error: 'ECONNREFUSED' as const },
-  { action: 'fail' as const, error: 'ENOTFOUND' as const },
-];
-const PAIRS = SINGLE_RULES.flatMap((first) => SINGLE_RULES.map((second) => [first, second] as const));
-
-/** Returns the start of a call's result if the verdict that the window previews applies. */
-function expectedResult({ action, status, error }: Pick<OutboundVerdict, 'action' | 'status' | 'error'>): string {
-  if (action === 'catch') return '200 mock';
-  if (action === 'pass') return '200 host';
-  if (action === 'answer') return '201 own';
-  return action === 'block' ? 'ECONNREFUSED: ' : (error ?? `${status} `);
-}
-
-const FORM_PATH = '/servlet/servlet.WebToLead';
-describe.each([
-  ['a call by fetch', ways.fetch],
-  ['a form by fetch', ways.fetch.replaceAll('/x', FORM_PATH)],
-  ['a form by http.request', ways['http.request'].replaceAll('/x', FORM_PATH)],
-  [
-    'a form by https.request',
-    ways['http.request'].replaceAll('/x', FORM_PATH).replaceAll("http'", "https'").replace('http:', 'https:'),
-  ],
-])('two rules for %s', (way, code) => {
-  it('have the effect that the window previews, in each combination', async () => {
-    const crm = host.replace('127.0.0.1', 'crm.example');
-    const resolved = `require('dns').lookup = (dns => (name, ...rest) => dns('127.0.0.1', ...rest))(require('dns').lookup);
-      ${code}`;
-    const lambda = service.lambda(resolved, env({ TO: crm, CRM_API_BASEPATH: crm }));
-    const seen: unknown[] = [];
-    const expected: unknown[] = [];
-    for (const pair of PAIRS) {
-      await change(...pair.map((fields) => ({ host: '*', ...fields })));
-      const target = { hostname: 'crm.example', port: Number(crm.split(':')[1]), isCrm: true };
-      const verdict = decideOutbound(rules, target, true);
-      if (!verdict) throw new Error('no rule applies');
-      const invocation = await service.invoke(lambda, 'oid=1&last_name=a');
-      const [call] = invocation.outbound;
-      // The host does not speak TLS.
-      if (verdict.action === 'pass' && way.includes('https')) continue;
-      const start = expectedResult(verdict);
-      const result = resultOf(invocation);
-      const pairText = pair.map(({ action, ...fields }) => `${action} ${JSON.stringify(fields)}`).join(', then ');
-      expected.push([pairText, start, true, verdict.rules.map(({ text }) => text)]);
-      // Its clock starts a moment after the delay.
-      const isDelayed = (call?.durationMs ?? 0) >= verdict.delayMs / 2;
-      seen.push([pairText, result.slice(0, start.length), isDelayed, call?.rules?.map(({ text }) => text)]);
-    }
-    expect(seen).toEqual(expected);
-  });
 });
