@@ -86,6 +86,12 @@ it('has the license terms of everything in it, and no maps or tests', () => {
   expect(packed.filter((path) => /[.]map$|[.]test[.]|^fixtures.data-folders/.test(path))).toEqual([]);
 });
 
+it('has the pages of the documentation that agents read, and none about the code', () => {
+  const pages = packed.filter((file) => file.startsWith('docs/'));
+  expect(pages).toContain('docs/guides/agents.md');
+  expect(pages.filter((page) => page.startsWith('docs/internals'))).toEqual([]);
+});
+
 /** Files in these folders of the repository, as relative paths. */
 async function filesOf(sourceFolders: readonly string[]): Promise<string[]> {
   const found = sourceFolders.map(async (sourceFolder) => {
