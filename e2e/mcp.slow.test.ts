@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageFile } from '../server/system/package-file.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
@@ -123,6 +124,10 @@ describe.each([
     };
     const plan = await call(client, 'plan_change', change);
     expect(plan.data).toMatchObject({ changes: [{ before: '00D5g00000DEMO1' }] });
+    const bodyAsText = JSON.stringify(change.body);
+    expect((await call(client, 'plan_change', { ...change, body: bodyAsText })).data).toEqual(plan.data);
+    const wrongBody = await call(client, 'plan_change', { ...change, body: 'remove it' });
+    expect(wrongBody.data.error).toContain("the argument 'body' is invalid");
     expect((await call(client, 'read_resource', { resource_id: id })).text).toContain('00D5g00000DEMO1');
     expect(await call(client, 'apply_change', { ...change, plan: 'another' })).toMatchObject({ isError: true });
     const applied = await call(client, 'apply_change', { ...change, plan: plan.data.plan });
@@ -245,6 +250,18 @@ describe.each([
 
 describe('the use of the tools', () => {
   withPlatform();
+
+  it('lists mails, newest first, and reads one', async () => {
+    const client = await overStdio();
+    const { hostname, port } = new URL((await call(client, 'get_status')).data.addresses.smtpUrl);
+    const mailer = createTransport({ host: hostname, port: Number(port), tls: { rejectUnauthorized: false } });
+    for (const subject of ['first', 'second'])
+      await mailer.sendMail({ from: 'shop@example.com', to: 'ada@example.com', subject, text: 'Welcome, Ada' });
+    const { data } = await call(client, 'list_mails', { to: 'ada@example.com' });
+    expect(data).toMatchObject([{ subject: 'second' }, { subject: 'first' }]);
+    const mail = await call(client, 'read_route', { route: 'readMail', path: { mail_id: data[0].id } });
+    expect(mail.data).toMatchObject({ subject: 'second', text: expect.stringContaining('Welcome, Ada') });
+  });
 
   it('is limited by the credentials: a role without permissions sees and changes nothing of others', async () => {
     const root = await overStdio();

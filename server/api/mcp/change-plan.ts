@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Json, memberOf } from '../../model/json.ts';
+import { reasonOf } from '../../model/errors.ts';
+import { type Json, jsonIn, memberOf } from '../../model/json.ts';
 import { valueAt } from '../../model/patch/pointer.ts';
 import type { Route } from '../routes/route.ts';
 import { readerOf, routeNamed } from './route-list.ts';
@@ -44,11 +45,18 @@ export async function requirePlan(client: ToolClient, input: Arguments): Promise
 }
 
 /** Nothing is stored between plan and change: the id is a hash of both the request and the present state. */
-async function planOf(client: ToolClient, { route: operation, path, query, body }: Arguments): Promise<Plan> {
+async function planOf(client: ToolClient, input: Arguments): Promise<Plan> {
+  const { route: operation, path, query } = input;
   const route = routeNamed(operation, 'change');
+  // Some clients send the JSON of a body as text.
+  const body = typeof input.body === 'string' ? (jsonIn(input.body) ?? input.body) : input.body;
   const request = { ...Object(path), ...Object(query), ...(body !== undefined && { body }) };
   addressOf(route, request);
-  route.body?.read?.(body as Json | undefined); // parsed from JSON
+  try {
+    route.body?.read?.(body as Json | undefined); // parsed from JSON
+  } catch (cause) {
+    throw new Error(`the argument 'body' is invalid: ${reasonOf(cause)}`, { cause });
+  }
   const reader = readerOf(route);
   const before = reader && (await client.send(reader, request)).value;
   // The state of a resource changes with its containers, its record does not.

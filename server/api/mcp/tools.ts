@@ -4,6 +4,7 @@ import { deliveryRoutes } from '../routes/delivery.ts';
 import { historyRoutes } from '../routes/history.ts';
 import { leadRoutes } from '../routes/leads.ts';
 import { invokeRoutes, logRoutes } from '../routes/logs.ts';
+import { mailRoutes } from '../routes/mails.ts';
 import { anyRoutes } from '../routes/meta-any.ts';
 import { outboundRoutes } from '../routes/outbound.ts';
 import { failureRoutes, recordedRoutes } from '../routes/recorded.ts';
@@ -49,6 +50,14 @@ const changeInput: Schemas = { ...routeInput, body: { description: 'The JSON bod
 const patchExample =
   'To change a resource, use the route patchResource with path {fqon, resource_id} and a JSON Patch as body, for example ' +
   '[{"op": "replace", "path": "/properties/timeout", "value": 10}].';
+
+/** Returns a function of a tool whose route lists the oldest first. */
+function newestFirst(route: Route): NonNullable<Tool['run']> {
+  return async (client, input) => {
+    const { value } = await client.send(route, input);
+    return Array.isArray(value) ? value.toReversed() : value;
+  };
+}
 
 /** All tools, by name. */
 export const tools: Readonly<Record<string, Tool>> = {
@@ -108,10 +117,14 @@ export const tools: Readonly<Record<string, Tool>> = {
     route: leadRoutes.listLeads,
     description: 'This tool lists the newest first. `refused=true` lists the forms that the CRM rejected.',
     window: 'leads?sel={id}',
-    async run(client, input) {
-      const { value } = await client.send(leadRoutes.listLeads, input);
-      return Array.isArray(value) ? value.toReversed() : value;
-    },
+    run: newestFirst(leadRoutes.listLeads),
+  },
+  list_mails: {
+    route: mailRoutes.listMails,
+    description: 'This tool lists the newest first. To read one, call read_route with readMail.',
+    presets: { limit: 20 },
+    window: 'mails?sel={id}',
+    run: newestFirst(mailRoutes.listMails),
   },
   list_changes: {
     route: historyRoutes.listCommits,
