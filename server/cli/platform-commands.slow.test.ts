@@ -370,7 +370,7 @@ describe('terrarium apply and export', () => {
     expect((await cli.runInProcess(['apply', '-f', '-'], { input: seed })).out).toMatch(/^0 create, 0 update/);
   });
 
-  it('names the line of the file that is not valid', async () => {
+  it('names the line and the member that is not valid', async () => {
     writeFileSync(
       join(cli.folder, 'bad.yaml'),
       'format: 1\norgs:\n  demo:\n    workspaces:\n      Bad Name!:\n        properties: {env: 7}\n',
@@ -382,7 +382,7 @@ describe('terrarium apply and export', () => {
       'format: 1\norgs:\n  demo:\n    workspaces:\n      website:\n        properties: {env: 7}\n',
     );
     const rejected = await cli.runInProcess(['apply', '-f', 'bad.yaml', '--json']);
-    const message = expect.stringMatching(/bad\.yaml:\d+: /);
+    const message = expect.stringMatching(/bad\.yaml:6: \/orgs\/demo\/workspaces\/website\/properties\/env: must be /);
     expect(JSON.parse(rejected.out)).toEqual({ error: { message, reason: 'invalid_body', status: 400 } });
   });
 });
