@@ -93,7 +93,7 @@ describe('a platform in a test suite', () => {
   });
 
   it('adds, lists and removes rules for outbound calls', async () => {
-    await platform.outbound.add({ host: '{crm}', action: 'answer', status: 503, body: { busy: true }, times: 1 });
+    await platform.outbound.once('crm', { status: 503, body: { busy: true } });
     await platform.outbound.add({ host: 'x.example', action: 'block' });
     expect((await platform.outbound.list()).map(({ host }) => host)).toEqual(['x.example', '{crm}']);
     expect((await platform.invoke('contact-form', { payload: {} })).outbound).toMatchObject([{ status: 503 }]);

@@ -7,6 +7,7 @@ import { mailRoutes } from '../api/routes/mails.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
 import { seedRoutes } from '../api/routes/seeds.ts';
+import { OWN_CRM } from '../model/outbound-rule.ts';
 import { isPlatformFrame } from '../model/platform-frame.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from '../platform/emulator.ts';
 import type {
@@ -19,6 +20,7 @@ import type {
   Leads,
   MailFilter,
   Mails,
+  OutboundRule,
   OutboundRules,
   RecordedInvocation,
   StartEmulator,
@@ -267,12 +269,14 @@ function matches(
 
 function outboundOf(client: Client): OutboundRules {
   const read = () => client.ask(outboundRoutes.readOutboundRules);
+  const add = async (rule: OutboundRule) => {
+    const { rules, revision } = await read();
+    await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [rule, ...rules], revision }));
+  };
   return {
     list: async () => (await read()).rules,
-    async add(rule) {
-      const { rules, revision } = await read();
-      await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [rule, ...rules], revision }));
-    },
+    add,
+    once: (host, answer) => add({ ...answer, host: host === 'crm' ? OWN_CRM : host, action: 'answer', times: 1 }),
     async clear() {
       await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [] }));
     },
