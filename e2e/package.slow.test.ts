@@ -277,6 +277,16 @@ describe('the command exists', { timeout: RUN_TIMEOUT_MS }, () => {
     expect((await terrarium('exec', '--', 'node', '-e', script)).stdout).toMatch(/^\d{3}\n$/);
   });
 
+  it.each([
+    ['JavaScript', []],
+    ['TypeScript', ['--typescript']],
+  ])('and writes a project in %s whose test passes', async (language, options) => {
+    const { stdout } = await terrarium('init', language, ...options);
+    expect(stdout).toContain(`wrote ${join(language, 'world.yaml')}`);
+    const test = await run('npm', ['test'], {}, join(project, language));
+    expect(test.stdout).toMatch(/^. pass 2$/m);
+  });
+
   it('without the runner of pipelines, and says in one line how to add it', async () => {
     const { stdout } = await terrarium('doctor', '--json', '--base-port', '0', '--gateway-port', '0').catch(
       (failure) => failure,

@@ -71,7 +71,9 @@ export async function sendSeed(
     return { ...applied, runs: applied.runs ?? [] };
   } catch (failure) {
     if (!(failure instanceof Refusal) || !placeOf || failure.details.length === 0) throw failure;
-    const sentences = failure.details.map(({ pointer, message }) => [placeOf(pointer), pointer, message].filter(Boolean).join(': '));
+    const sentences = failure.details.map(({ pointer, message }) =>
+      [placeOf(pointer), pointer, message].filter(Boolean).join(': '),
+    );
     throw new ExitWith(failure.exitCode, sentences.join('\n'), failure);
   }
 }

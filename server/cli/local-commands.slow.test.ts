@@ -26,6 +26,33 @@ const start = async (...args: string[]) => {
   return run;
 };
 
+describe('init', () => {
+  const init = (...args: string[]) => cli.runInProcess(['init', ...args]);
+
+  it('keeps package.json and .gitignore, and says what to do with them', async () => {
+    const folder = join(cli.folder, 'repository');
+    mkdirSync(folder);
+    for (const file of ['package.json', '.gitignore']) writeFileSync(join(folder, file), '{}');
+    const { exitCode, out } = await init('repository');
+    expect(exitCode).toBe(0);
+    expect(out).toContain('node --test');
+    expect(out).toContain('add .terrarium/');
+    for (const file of ['package.json', '.gitignore']) expect(readFileSync(join(folder, file), 'utf8')).toBe('{}');
+    expect(readdirSync(folder, { recursive: true })).toEqual(
+      expect.arrayContaining(['world.yaml', join('lambda', 'index.js'), join('test', 'lead.test.mjs')]),
+    );
+  });
+
+  it('writes nothing if a file exists, and names the file', async () => {
+    const folder = join(cli.folder, 'occupied');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'world.yaml'), 'mine');
+    const { exitCode, err } = await init('occupied', '--typescript');
+    expect([exitCode, err]).toEqual([2, expect.stringContaining('world.yaml, so nothing was written')]);
+    expect(readdirSync(folder)).toEqual(['world.yaml']);
+  });
+});
+
 describe('named instances', () => {
   it('run side by side, each with its own world, which reset leaves alone while it is in use', async () => {
     const runs = await Promise.all([start('--instance', 'one'), start('--instance', 'two', '--seed', 'empty')]);

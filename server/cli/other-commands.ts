@@ -10,6 +10,7 @@ import { doctorCommand } from './doctor-command.ts';
 import { execCommand } from './exec-command.ts';
 import { exportCommand, importCommand } from './export-command.ts';
 import { historyCommand, snapshotCommand } from './history-command.ts';
+import { initCommand } from './init-command.ts';
 import { connect } from './instance-options.ts';
 import { invokeCommand, logsCommand, scheduleCommand } from './lambda-commands.ts';
 import { leadsCommand } from './leads-command.ts';
@@ -27,6 +28,7 @@ import { uiCommand } from './ui-command.ts';
 /** All commands but `start`, in the order of the help. */
 const COMMANDS: readonly CommandSpec[] = [
   devCommand,
+  initCommand,
   execCommand,
   statusCommand,
   waitCommand,

@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
+import { UserError } from '../platform/config.ts';
+import { packageFile } from '../system/package-file.ts';
+import { defineCommand, flag } from './command.ts';
+
+const FILES = ['world.yaml', 'test/lead.test.mjs', 'package.json', '.gitignore'];
+/** Files that a repository usually has. They are left as they are. */
+const KEPT_FILES = ['package.json', '.gitignore'];
+
+const NOTES = `
+The project has a world file, a lambda that sends a contact form to the CRM, its endpoint /web/lead, and a test. An existing package.json or
+.gitignore is left as it is; if another file exists, nothing is written.`;
+
+/** `terrarium init`: a project to begin with. */
+export const initCommand = defineCommand({
+  name: 'init',
+  description: 'write a project to begin with: a form, its lambda, its endpoint and a test',
+  arguments: [['[folder]', 'folder of the project (default: the current folder)']],
+  options: { typescript: flag('--typescript', 'write the lambda in TypeScript') },
+  notes: NOTES,
+  async run({ options, terminal }, named = '.') {
+    const folder = resolve(terminal.folder, named);
+    const files = [...FILES, options.typescript ? 'lambda/index.ts' : 'lambda/index.js'].sort();
+    const existing = files.filter((file) => existsSync(join(folder, file)));
+    const conflicts = existing.filter((file) => !KEPT_FILES.includes(file));
+    if (conflicts.length > 0)
+      throw new UserError(`${folder} has ${conflicts.join(' and ')}, so nothing was written. Name another folder.`);
+    for (const file of files.filter((name) => !existing.includes(name))) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      // npm leaves out files with the name .gitignore when it packs a package.
+      await copyFile(packageFile(`fixtures/project/${file.replace('.gitignore', 'gitignore')}`), join(folder, file));
+      terminal.print(`wrote ${join(named, file)}`);
+    }
+    if (existing.includes('package.json')) terminal.print('kept  package.json; to run the test: node --test');
+    if (existing.includes('.gitignore')) terminal.print('kept  .gitignore; add .terrarium/ to it');
+    const change = named === '.' ? '' : `cd ${named}\n  `;
+    terminal.print(`\nNext:\n  ${change}${SHELL_COMMAND} dev`);
+  },
+});
