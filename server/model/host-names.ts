@@ -15,11 +15,12 @@ export function leadsToThisMachine(canonical: string): boolean {
   );
 }
 
-const METADATA_HOSTS = ['169.254.169.254', '::ffff:a9fe:a9fe', 'fd00:ec2::254', 'metadata.google.internal'];
+const METADATA_HOST =
+  /^(169\.254(\.\d+){2}|::ffff:a9fe:[0-9a-f]+|fd00:ec2::254|100\.100\.100\.200|::ffff:6464:64c8|metadata\.google\.internal)$/;
 
 /** True if the host is the metadata service of a cloud, which hands out credentials. */
 export function isMetadataHost(canonical: string): boolean {
-  return METADATA_HOSTS.includes(canonical);
+  return METADATA_HOST.test(canonical);
 }
 
 /** True if the host is a loopback name, or reserved for the window, so that no endpoint can use it (D-151). */

@@ -389,7 +389,7 @@ describe('without a rule, the policy decides on a host outside this machine (D-2
     expect(answered.outbound).toMatchObject([{ method: 'GET', leftMachine: true }]);
   });
 
-  it.each(['metadata.google.internal', '169.254.169.254', '[fd00:ec2::254]'])(
+  it.each(['metadata.google.internal', '169.254.169.254', '169.254.170.2', '[fd00:ec2::254]', '100.100.100.200'])(
     'the metadata service %s is blocked unless a rule names it',
     async (host) => {
       const plainHost = host.replace(/[[\]]/g, '');
