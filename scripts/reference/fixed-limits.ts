@@ -6,18 +6,18 @@ import { amount, table } from './markdown.ts';
 /** Subject; then each limit, and the constant with its value: file below `server/`, and name. */
 const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: string, name: string])[]>> = {
   Requests: [
-    ['nesting of JSON (levels)', 'model/json-limits.ts', 'MAX_JSON_DEPTH'],
-    ['values in a JSON body', 'model/json-limits.ts', 'MAX_JSON_VALUES'],
+    ['nesting of JSON (levels)', 'model/json.ts', 'MAX_JSON_DEPTH'],
+    ['values in a JSON body', 'model/json.ts', 'MAX_JSON_VALUES'],
     ['tokens of a YAML document', 'model/yaml-limits.ts', 'MAX_TOKENS'],
     ['aliases in a YAML document', 'model/yaml-limits.ts', 'MAX_ALIASES'],
-    ['one resource', 'model/json-bounds.ts', 'MAX_RECORD_SIZE'],
+    ['one resource', 'model/patch/patch.ts', 'MAX_RECORD_SIZE'],
     ['name of a resource (characters)', 'model/envelope.ts', 'MAX_NAME'],
     ['headers of a request to the control plane', 'platform/control-plane.ts', 'MAX_HEADERS_BYTES'],
     ['headers of a request to the gateway', 'gateway/gateway.ts', 'MAX_HEADERS_BYTES'],
     ['bodies that one listener receives at a time', 'api/server/bytes-in-flight.ts', 'DEFAULT_MAX_BYTES'],
     ['file that a world file names', 'services/seeds/seed-document.ts', 'MAX_FILE_BYTES'],
     ['snapshots', 'storage/world/named-snapshots.ts', 'MAX_SNAPSHOTS'],
-    ['archive of an instance', 'services/history/archive-routes.ts', 'MAX_ARCHIVE_BYTES'],
+    ['archive of an instance', 'services/history/snapshot-routes.ts', 'MAX_ARCHIVE_BYTES'],
     ['terms of a query in the window', 'model/query-language.ts', 'MAX_TERMS'],
     ['invocations of one replay', 'api/routes/recorded.ts', 'MAX_REPLAYS'],
   ],
@@ -28,7 +28,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
     ['time for requests to end when the platform stops', 'api/server/graceful-shutdown.ts', 'DRAIN_MS'],
   ],
   Lambdas: [
-    ['package', 'runtimes/lambdas/code/package-source.ts', 'MAX_PACKAGE_BYTES'],
+    ['package', 'runtimes/lambdas/code/package-store.ts', 'MAX_PACKAGE_BYTES'],
     ['unpacked package', 'runtimes/lambdas/code/unzip.ts', 'MAX_UNPACKED_BYTES'],
     ['files in a package', 'runtimes/lambdas/code/unzip.ts', 'MAX_ENTRIES'],
     ['time to load the code', 'runtimes/lambdas/process/lambda-process.ts', 'LOAD_TIMEOUT_MS'],

@@ -11,9 +11,8 @@ import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import { type ListenerUrls, listeners, urlsOf } from '../platform/declarations.ts';
 import type { Emulator } from '../platform/emulator.ts';
 import { removeIfPossible } from '../system/files-in-use.ts';
-import { readKept } from '../system/kept-file.ts';
 import { beginOf, lifeOfProcess } from '../system/processes.ts';
-import { writeWhole } from '../system/write-whole.ts';
+import { readKept, writeWhole } from '../system/write-whole.ts';
 
 const optionalUrls = Object.fromEntries(listeners.map(({ url }) => [url, z.url().optional()])) as Record<
   keyof ListenerUrls,

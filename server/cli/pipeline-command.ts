@@ -6,7 +6,7 @@ import { artifactFiles, copyPaths, storedArtifacts } from '../runtimes/pipelines
 import { findingText } from '../runtimes/pipelines/keywords.ts';
 import { CANCELED, PipelineError } from '../runtimes/pipelines/pipeline-error.ts';
 import type { PipelinePlan, PipelineRequest, PlanOfJob, PlanOfJobs } from '../runtimes/pipelines/pipeline-request.ts';
-import { readRepository } from '../runtimes/pipelines/repository.ts';
+import { onChanges, readRepository } from '../runtimes/pipelines/repository.ts';
 import { type PipelineRetry, retryRequest } from '../runtimes/pipelines/retry.ts';
 import { type PipelineSource, SOURCES } from '../runtimes/pipelines/rules.ts';
 import {
@@ -328,7 +328,6 @@ async function run(
   };
   await untilCanceled(terminal, async (signal) => {
     if (watched === undefined) return runOnce(signal);
-    const { onChanges } = await import('../runtimes/pipelines/watch-repository.ts');
     await onChanges(watched, signal, async () => {
       await runOnce(signal).catch((failure) => {
         if (!(failure instanceof ExitWith || failure instanceof PipelineError)) throw failure;

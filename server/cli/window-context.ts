@@ -4,7 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { ConfigWithOrigins } from '../platform/config-sources.ts';
-import { isOlderNode } from '../system/node-version.ts';
+import { isOlderNode } from '../system/node-program.ts';
 import { SYSTEM } from '../system/this-system.ts';
 import type { ElectronBinary, WindowContext } from './choose-window.ts';
 import type { Terminal } from './terminal.ts';

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { FakeLog, TestGateway } from '../testing/gateway.ts';
-import type { ServingInstance } from './instance-directory.ts';
+import type { ServingInstance } from './round-robin.ts';
 import { type ServicePortRecord, ServicePorts, type ServicePortsOptions } from './service-ports.ts';
 
 const cleanUps: (() => unknown)[] = [];

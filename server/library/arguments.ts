@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { INVOCATION_TRIGGERS } from '../model/invocation.ts';
 import { nearestOf } from '../model/nearest.ts';
-import { validationMessage } from '../model/rules/validation-message.ts';
+import { validationMessage } from '../model/rules/validate.ts';
 import { failure } from './failure.ts';
 
 /*

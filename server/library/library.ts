@@ -7,7 +7,7 @@ import { mailRoutes } from '../api/routes/mails.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
 import { seedRoutes } from '../api/routes/seeds.ts';
-import { isPlatformFrame } from '../model/platform-frame.ts';
+import { isPlatformFrame } from '../model/failed-call.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from '../platform/emulator.ts';
 import type {
   AppliedWorld,

@@ -5,7 +5,7 @@ import { EventStream } from '../inspector/live/event-stream.ts';
 import { toInvocationView } from '../inspector/recorder/recorded-invocation.ts';
 import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { WorldView } from '../model/record.ts';
-import { publicUrlOf } from '../model/types/gateway-address.ts';
+import { publicUrlOf } from '../model/types/apiendpoint.ts';
 import { committed, freshWorlds, invocationEnded } from '../plugin/tokens.ts';
 import { spareProcesses } from '../runtimes/lambdas/plugin.ts';
 import { archivedLogs } from '../services/history/plugin.ts';

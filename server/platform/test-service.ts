@@ -1,5 +1,5 @@
 import type { Recorder } from '../inspector/recorder/recorder.ts';
-import { causeOf } from '../model/cause.ts';
+import { causeOf } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { USER } from '../model/type-names.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import { causeOf } from '../../model/cause.ts';
+import { causeOf } from '../../model/commit.ts';
 import type { ExchangeRecord } from '../../model/exchange-record.ts';
 import { captured } from '../../model/exchange-record.ts';
 import type { PipelineRun, PipelineStart } from '../../model/pipeline-run.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { jobProjects, scmPipelines, scmPlugin } from '../../mocks/scm/plugin.ts';
 import { pathWithNamespace } from '../../mocks/scm/scm-state.ts';
 import { typeOf } from '../../model/registry.ts';
-import { endpointsOf } from '../../model/types/embedded.ts';
+import { endpointsOf } from '../../model/types/provider-rules.ts';
 import { plugin } from '../../plugin/plugin.ts';
 import { committed, deploymentRecorded, exchangeEnded } from '../../plugin/tokens.ts';
 import { pipelines } from '../../runtimes/pipelines/declaration.ts';

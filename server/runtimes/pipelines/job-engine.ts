@@ -7,7 +7,7 @@ import { finished, pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { reasonOf } from '../../model/errors.ts';
-import { homeFolder } from '../../system/home-folder.ts';
+import { homeFolder } from '../../system/nearest-folder.ts';
 import { ownerHere } from '../../system/owner.ts';
 import { startProgram } from '../../system/programs.ts';
 import { dockerAddress } from '../containers/docker/docker-address.ts';

@@ -9,10 +9,9 @@ import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
 import { fqonOf, owningOrganization } from '../../model/rules/hierarchy.ts';
-import { applySteps } from './apply-steps.ts';
 import { type Calls, checksBeforePush } from './checks.ts';
 import { digestOf } from './exportable-resource.ts';
-import { planSteps, type SyncBaseline } from './plan.ts';
+import { applySteps, planSteps, type SyncBaseline } from './plan.ts';
 import { Platform } from './platform.ts';
 import { parsePlace, readSnapshot, selected, snapshotOf } from './target-snapshot.ts';
 

@@ -5,8 +5,7 @@ import { typeOfWord } from '../../model/registry.ts';
 import { idProperties } from '../../model/rules/references.ts';
 import { hiddenProperties } from '../../model/rules/secrets.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { HOME_KEY } from '../../model/types/brand-keys.ts';
-import { shapeOf } from '../../model/types/schema-parts.ts';
+import { HOME_KEY, shapeOf } from '../../model/types/schema-parts.ts';
 
 /** Members of every record that a list can be filtered by besides its properties (D-187). */
 const MEMBERS = ['name', 'description', 'id', 'parent'];

@@ -1,4 +1,6 @@
-import { JsonText } from '../../api/server/json-text.ts';
+import type { Response } from 'express';
+import type { Routes } from '../../api/routes/route.ts';
+import { type Handlers, JsonText, type MountedRoute } from '../../api/server/mount-routes.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { idIn, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { isUuid, type StoredResource } from '../../model/record.ts';
@@ -6,10 +8,11 @@ import { fullNamesOf, typeOf, typeOfWord } from '../../model/registry.ts';
 import { hiddenProperties } from '../../model/rules/secrets.ts';
 import { parseTypeName, providerTypesMatching } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
+import type { Actor } from './actor.ts';
 import { requireFilters } from './filter-names.ts';
+import type { PathResolvers } from './paths.ts';
 import type { RecordView, Renderer } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
-import type { ExtraInput } from './route-parts.ts';
 
 const ruleTypes: readonly string[] = fullNamesOf(typeOfWord('rules'));
 
@@ -124,4 +127,26 @@ function requireSubType(type: string | undefined, collection: string): void {
 
 function unknownType(noun: string, type: string): PlatformError {
   return new PlatformError('invalid_query', `unknown ${noun} type '${type.slice(0, 64)}'`);
+}
+
+/** Context that handlers of the resource service get with each request, in addition to their parsed input. */
+export interface ExtraInput {
+  actor: Actor;
+  /** Shows records as this client sees them. */
+  renderer: Renderer;
+}
+
+/** Dependencies that the routes of the resource service share. */
+export interface ResourceRouteParts {
+  service: ResourceService;
+  answer<Table extends Routes>(table: Table, handlers: Handlers<Table, PathResolvers, ExtraInput>): MountedRoute[];
+}
+
+/** The answer of a create: the new record, and where it is (D-008). */
+export function created(
+  resource: StoredResource,
+  { renderer, res }: { renderer: Renderer; res: Response },
+): RecordView {
+  res.set('Location', renderer.hrefOf(resource));
+  return renderer.record(resource);
 }

@@ -3,7 +3,7 @@ import type { Caller } from '../../model/caller.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { TestWorld } from '../../testing/security-world.ts';
 import { callerOf } from './accounts.ts';
-import { createAuthorizer } from './authorizer.ts';
+import { createAuthorizer } from './entitlements.ts';
 
 let world: TestWorld;
 let workspace: StoredResource;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import { notSaved } from '../../storage/files/append-file.ts';
-import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
+import { readSecret, writeSecret } from '../../storage/files/read-file.ts';
 import { hashPassword, RANDOM_N, verifyPassword } from './passwords.ts';
 
 const FILE = 'passwords.json';

@@ -5,8 +5,8 @@ import type { Caller } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { parseUuid, type StoredResource } from '../../model/record.ts';
 import { owningOrganization } from '../../model/rules/hierarchy.ts';
+import { keyRouter } from './access-routes.ts';
 import { directoryId } from './account-forms.ts';
-import { keyRouter } from './key-routes.ts';
 import { type SecurityOptions, type SecurityParts, securityParts } from './security-parts.ts';
 import { tokenRouter } from './token-routes.ts';
 

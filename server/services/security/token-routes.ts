@@ -1,7 +1,7 @@
 import type { Request, Router } from 'express';
 import type { BodyOf } from '../../api/routes/route.ts';
 import { tokenRoutes } from '../../api/routes/security.ts';
-import { TokenError } from '../../api/server/error-body.ts';
+import { TokenError } from '../../api/server/answer-error.ts';
 import type { Caller } from '../../model/caller.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
@@ -9,7 +9,7 @@ import { isNear, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { groupsOf } from '../../model/types/group.ts';
 import { callerOf, findUser, isDisabled } from './accounts.ts';
 import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
-import { formDecoded, readAuthorization } from './authorization-header.ts';
+import { formDecoded, readAuthorization } from './authenticator.ts';
 import type { SecurityOptions, SecurityParts } from './security-parts.ts';
 
 interface Grant {

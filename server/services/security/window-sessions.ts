@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isWrite } from '../../api/server/foreign-write.ts';
+import { isWrite } from '../../api/server/host-guard.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid, WorldView } from '../../model/record.ts';

@@ -8,9 +8,8 @@ import { pathOf } from '../../model/resource-path.ts';
 import { toDefaultsView } from '../../model/rules/provider-defaults.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { type FormOptions, formOf } from './seed-form.ts';
-import { descendants, type SeedNode } from './seed-node.ts';
+import { descendants, NOT_EXPORTED, type SeedNode } from './seed-node.ts';
 import { LITERAL, SeedScope } from './seed-scope.ts';
-import { NOT_EXPORTED } from './seed-secrets.ts';
 import { type TextFormat, textOf } from './seed-text.ts';
 import { containsVariables } from './seed-variables.ts';
 

@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, readdir, realpath, rm, stat, statfs } fro
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../model/errors.ts';
 import { renameFile } from '../../system/files-in-use.ts';
-import { READ_AT_ONCE } from '../../system/kept-file.ts';
 import { SYSTEM } from '../../system/this-system.ts';
+import { READ_AT_ONCE } from '../../system/write-whole.ts';
 import type { AppendHandle, Chunks, ReadHandle, StoreFiles } from './files.ts';
 import { isSameFile, type LockFile, lockFolder, lookAt, lookAtOpen } from './folder-lock.ts';
 import { openFile, readWholeFile, unreadable } from './read-file.ts';

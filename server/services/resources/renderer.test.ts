@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { type Body, createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
-import { RenderedTexts } from './rendered-texts.ts';
+import { RenderedTexts } from './renderer.ts';
 
 const { root } = sharedPlatform();
 let acme: Tenant;

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { extract, type Header, pack } from 'tar-stream';
 import { expect, it } from 'vitest';
-import { copyArchive } from './image-archive.ts';
+import { copyArchive } from './made-images.ts';
 
 type File = [name: string, content: string, header?: Partial<Header>];
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerText, MAX_CHARACTERS } from './answer-text.ts';
+import { answerText, MAX_CHARACTERS } from './tool-server.ts';
 
 const dataIn = (text: string) => {
   const [, , json = ''] = /<(data-\w+)>\n(.*)\n<\/\1>\n?/.exec(text) ?? [];

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
-import { lazyRoutes } from './lazy-routes.ts';
 import { listenAt } from './listening.ts';
+import { lazyRoutes } from './mount-routes.ts';
 
 it('are asked for by a request, once they are there no more, and again where they could not be had', async () => {
   let [isThere, loadCount] = [false, 0];

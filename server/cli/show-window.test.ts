@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { WindowChoice, WindowContext } from './choose-window.ts';
-import { showWindow } from './show-window.ts';
-import { openSignInPage, type SignInPage } from './sign-in-page.ts';
+import { openSignInPage, type SignInPage, showWindow } from './show-window.ts';
 
 const WINDOW_URL = 'http://127.0.0.1:4700/ui/?code=a-code';
 

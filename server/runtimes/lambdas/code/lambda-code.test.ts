@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ownerHere } from '../../../system/owner.ts';
-import { TemporaryFolders } from './temporary-folders.ts';
+import { TemporaryFolders } from './lambda-code.ts';
 
 let system: string;
 beforeEach(async () => {

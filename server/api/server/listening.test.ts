@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { startPlatform } from '../../testing/platform.ts';
-import { keepIdleConnections } from './idle-connections.ts';
+import { keepIdleConnections } from './listening.ts';
 
 /** Sends two requests on a connection, the second one when a server that keeps exactly to the same announcement has closed its own. */
 async function answersAfterAnnouncedTime(port: number, announcedMs: number): Promise<string[]> {

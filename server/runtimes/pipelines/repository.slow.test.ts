@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { AUTHOR, git } from './git.ts';
-import { onChanges, stateOf } from './watch-repository.ts';
+import { onChanges, stateOf } from './repository.ts';
 
 async function repository(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'terrarium watch '));
