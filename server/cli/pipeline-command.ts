@@ -18,6 +18,7 @@ import {
 import { stopBranch } from '../runtimes/pipelines/stop-branch.ts';
 import { packageFile } from '../system/package-file.ts';
 import { type Context, defineCommand, flag, json, text, textOr, texts, unless, type ValuesOf } from './command.ts';
+import { configOf } from './config-options.ts';
 import { ExitWith } from './exit-with.ts';
 import { commandOn, platformOptions } from './instance-options.ts';
 import { PipelineScreen } from './pipeline-screen.ts';
@@ -306,6 +307,7 @@ async function run(
   watched?: string,
 ): Promise<void> {
   const platform = await connect();
+  const { engine: containerEngine } = configOf({}, terminal).config.containers;
   const runOnce = async (signal: AbortSignal) => {
     const request = await readRequest();
     const { branch } = request.repository;
@@ -314,7 +316,7 @@ async function run(
     const { runPipelines } = await import('../runtimes/pipelines/run-pipeline.ts');
     const screen = terminal.hasColour && !isJson ? new PipelineScreen(terminal) : undefined;
     const output = screen ?? { reportLine: (line: string) => printLines(stripVTControlCharacters(line)) };
-    const ends = await runPipelines(request, { platform, env: terminal.env, signal, ...output });
+    const ends = await runPipelines(request, { platform, env: terminal.env, containerEngine, signal, ...output });
     for (const { id } of ends) {
       screen?.summarize(await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } }));
       if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${id}`));
