@@ -25,7 +25,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
     ['time until a container must respond', 'gateway/container-proxy.ts', 'ANSWER_TIMEOUT_MS'],
     ['time to connect to a port of a service', 'gateway/service-ports.ts', 'CONNECT_TIMEOUT_MS'],
     ['headers of a response from a container', 'gateway/instance-call.ts', 'MAX_HEADERS_BYTES'],
-    ['time for requests to end when the platform stops', 'api/server/graceful-shutdown.ts', 'DRAIN_MS'],
+    ['time for requests to end when the platform stops', 'api/server/listening.ts', 'DRAIN_MS'],
   ],
   Lambdas: [
     ['package', 'runtimes/lambdas/code/package-store.ts', 'MAX_PACKAGE_BYTES'],

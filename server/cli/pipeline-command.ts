@@ -18,9 +18,8 @@ import {
 import { stopBranch } from '../runtimes/pipelines/stop-branch.ts';
 import { packageFile } from '../system/package-file.ts';
 import { type Context, defineCommand, flag, json, text, textOr, texts, unless, type ValuesOf } from './command.ts';
-import { configOf } from './config-options.ts';
 import { ExitWith } from './exit-with.ts';
-import { commandOn, platformOptions } from './instance-options.ts';
+import { commandOn, localConfig, platformOptions } from './instance-options.ts';
 import { PipelineScreen } from './pipeline-screen.ts';
 import { rowLines, type Terminal } from './terminal.ts';
 
@@ -301,13 +300,14 @@ function requestOf(options: RunOptions): Omit<PipelineRequest, 'repository' | 'i
 }
 
 async function run(
-  { options: { json: isJson }, terminal, connect }: Pick<Context, 'terminal' | 'connect'> & { options: RunOptions },
+  { options, terminal, connect }: Pick<Context, 'terminal' | 'connect'> & { options: RunOptions },
   readRequest: () => Promise<PipelineRequest>,
   /** Folder in which changes start a run again. */
   watched?: string,
 ): Promise<void> {
+  const { json: isJson } = options;
   const platform = await connect();
-  const { engine: containerEngine } = configOf({}, terminal).config.containers;
+  const { engine: containerEngine } = localConfig(options, terminal).containers;
   const runOnce = async (signal: AbortSignal) => {
     const request = await readRequest();
     const { branch } = request.repository;

@@ -26,10 +26,9 @@ import type {
   TerrariumOptions,
   World,
 } from './api.ts';
-import { check, invocationFilter, leadFilter, mailFilter, wait } from './arguments.ts';
+import { check, coded, failure, invocationFilter, leadFilter, mailFilter, wait } from './arguments.ts';
 import { Client, findLambda } from './client.ts';
 import { deploy } from './deploy.ts';
-import { coded, failure } from './failure.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** Time that one request waits; the server's maximum. */

@@ -6,10 +6,14 @@ import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { compressAnswers } from '../api/server/compress.ts';
 import { refuseMalformed } from '../api/server/connection-faults.ts';
 import { type ExchangeRecording, recordExchange } from '../api/server/exchange-recording.ts';
-import { forExpress } from '../api/server/for-express.ts';
-import type { GracefulShutdown } from '../api/server/graceful-shutdown.ts';
 import { isOurHost } from '../api/server/host-guard.ts';
-import { type ArrivalTimes, cutSlowClients, keepIdleConnections } from '../api/server/listening.ts';
+import {
+  type ArrivalTimes,
+  cutSlowClients,
+  forExpress,
+  type GracefulShutdown,
+  keepIdleConnections,
+} from '../api/server/listening.ts';
 import { BODY_LIMIT_SETTING } from '../api/server/read-body.ts';
 import { RequestTurns } from '../api/server/request-turns.ts';
 import {

@@ -6,7 +6,7 @@ import { USER } from '../model/type-names.ts';
 import type { LambdaService } from '../runtimes/lambdas/lambda-service.ts';
 import { systemActor } from '../services/resources/actor.ts';
 import type { Credentials } from '../services/security/credentials.ts';
-import { changesBetween } from '../storage/world/world-difference.ts';
+import { changesBetween } from '../storage/world/world-patch.ts';
 import type { Data } from './data.ts';
 import { logs } from './declarations.ts';
 

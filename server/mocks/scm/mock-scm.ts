@@ -9,18 +9,16 @@ import express, {
   type Response,
 } from 'express';
 import { countBody, limitBytesInFlight } from '../../api/server/bytes-in-flight.ts';
-import { forExpress } from '../../api/server/for-express.ts';
 import { isForeignWrite, isOurHost } from '../../api/server/host-guard.ts';
-import { closeWithin, cutSlowClients, keepIdleConnections, listenAt } from '../../api/server/listening.ts';
+import { closeWithin, cutSlowClients, forExpress, keepIdleConnections, listenAt } from '../../api/server/listening.ts';
 import { lazyRoutes } from '../../api/server/mount-routes.ts';
 import { RequestTurns } from '../../api/server/request-turns.ts';
 import { applyPush } from './apply-push.ts';
 import { serveGit } from './git-http.ts';
 import { ImageRegistry, RegistryError } from './image-registry.ts';
-import { jobNumber, jobTokenOf, pipelineNumber } from './pipeline-number.ts';
 import { notFound, ScmError } from './scm-error.ts';
 import { ScmHooks } from './scm-hooks.ts';
-import type { ListedRun } from './scm-pipelines.ts';
+import { jobNumber, jobTokenOf, type ListedRun, pipelineNumber } from './scm-pipelines.ts';
 import { ScmProjects, type ScmProjectsOptions } from './scm-projects.ts';
 import { ScmRepositories } from './scm-repositories.ts';
 import { mergeRequestPage, PAGE_HEADERS, projectPage, type ScmParts } from './scm-request.ts';

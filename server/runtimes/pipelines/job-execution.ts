@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jobNumber } from '../../mocks/scm/pipeline-number.ts';
+import { jobNumber } from '../../mocks/scm/scm-pipelines.ts';
 import { reasonOf } from '../../model/errors.ts';
 import { runProgram } from '../../system/programs.ts';
 import { SYSTEM } from '../../system/this-system.ts';

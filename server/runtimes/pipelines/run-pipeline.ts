@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { keyRoutes } from '../../api/routes/security.ts';
-import { jobTokenOf } from '../../mocks/scm/pipeline-number.ts';
+import { jobTokenOf } from '../../mocks/scm/scm-pipelines.ts';
 import { hasEnded, PIPELINE_VARIABLES, type PipelineStart } from '../../model/pipeline-run.ts';
 import { MASK, masked } from '../../model/rules/masked-text.ts';
 import { withLoopbackNoProxy } from '../../system/no-proxy.ts';

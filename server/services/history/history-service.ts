@@ -15,10 +15,9 @@ import { USER } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { violationInHostPath } from '../../model/types/volume.ts';
 import { planRevert } from '../../storage/world/revert.ts';
-import { changesBetween, type WorldDifference } from '../../storage/world/world-difference.ts';
 import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
-import { operationsBetween } from '../../storage/world/world-patch.ts';
+import { changesBetween, operationsBetween, type WorldDifference } from '../../storage/world/world-patch.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 
 export interface Undoing {

@@ -13,13 +13,13 @@ import type { WriteConstraints } from '../../model/resource-type.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
 import { ORGANIZATION } from '../../model/rules/hierarchy.ts';
 import { HIDDEN, hasHidden, unmaskedRecord } from '../../model/rules/masking.ts';
-import { newlyNamed } from '../../model/rules/named-resources.ts';
+import { newlyNamed } from '../../model/rules/references.ts';
 import { hashedProperties } from '../../model/rules/secrets.ts';
 import { USER } from '../../model/type-names.ts';
-import { changesBetween, sharingRecords } from '../../storage/world/world-difference.ts';
 import { parseForeignWorld } from '../../storage/world/world-file.ts';
 import type { PastWorld } from '../../storage/world/world-history.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
+import { changesBetween, sharingRecords } from '../../storage/world/world-patch.ts';
 import { type ArchivedLog, fileOf, MANIFEST, manifestSchema, WORLD } from './archive.ts';
 
 type ResourcesById = ReadonlyMap<Uuid, StoredResource>;

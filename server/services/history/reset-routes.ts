@@ -7,7 +7,7 @@ import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { causeOf } from '../../model/commit.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
-import { sharingRecords } from '../../storage/world/world-difference.ts';
+import { sharingRecords } from '../../storage/world/world-patch.ts';
 import { briefDifference } from './history-routes.ts';
 import { differenceBetween, type HistoryService } from './history-service.ts';
 

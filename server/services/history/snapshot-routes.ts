@@ -11,7 +11,7 @@ import { causeOf } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { notSaved } from '../../storage/files/append-file.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../../storage/world/named-snapshots.ts';
-import { sharingRecords } from '../../storage/world/world-difference.ts';
+import { sharingRecords } from '../../storage/world/world-patch.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import { removeIfPossible } from '../../system/files-in-use.ts';
 import { makeTemporary } from '../../system/temporary.ts';

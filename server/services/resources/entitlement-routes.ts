@@ -21,10 +21,9 @@ import {
   noneAsUndefined,
 } from '../security/entitlements.ts';
 import type { Actor } from './actor.ts';
-import { requireKnown } from './filter-names.ts';
 import { requireWithin } from './record-builder.ts';
 import type { Renderer } from './renderer.ts';
-import { type ExtraInput, inForm, isText, type Listing, type ResourceRouteParts } from './selection.ts';
+import { type ExtraInput, inForm, isText, type Listing, type ResourceRouteParts, requireKnown } from './selection.ts';
 
 const ENTITLEMENT = 'Resource::Entitlement';
 

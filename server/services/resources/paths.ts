@@ -4,7 +4,7 @@ import { PlatformError } from '../../model/errors.ts';
 import { isUuid, parseUuid, type StoredResource, type WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord, typeWords } from '../../model/registry.ts';
 import { ancestors, findOrganization, subOrganizations } from '../../model/rules/hierarchy.ts';
-import { describeKind } from '../../model/rules/named-resources.ts';
+import { describeKind } from '../../model/rules/references.ts';
 import { parseTypeName, type TypeName } from '../../model/type-names.ts';
 import { isTypeWord, listedOnlyWords, referenceWords, type TypeWord } from '../../model/type-words.ts';
 import { isReservedName } from '../../model/types/organization.ts';

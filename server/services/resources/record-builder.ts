@@ -7,7 +7,7 @@ import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import type { DerivedRecord, Draft, WriteConstraints, WriteContext } from '../../model/resource-type.ts';
 import { isNear } from '../../model/rules/hierarchy.ts';
-import { newlyNamed } from '../../model/rules/named-resources.ts';
+import { newlyNamed } from '../../model/rules/references.ts';
 import { requireRightTo } from '../../model/rules/rights.ts';
 import { requireKnownActions } from '../../model/rules/rule-actions.ts';
 import type { Actor } from './actor.ts';

@@ -15,10 +15,9 @@ import { hashedProperties, replaceSecrets } from '../../model/rules/secrets.ts';
 import { parseTypeName } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { mountedIds } from '../../model/types/mounts.ts';
-import { type GrantEntry, grantsOf, identityWords, plainGrants } from './seed-grants.ts';
 import { descendants, NOT_EXPORTED, type Seed, type SeedNode, storedSecret } from './seed-node.ts';
 import { type Found, LITERAL, SeedScope } from './seed-scope.ts';
-import type { SeedTarget } from './seed-target.ts';
+import { type GrantEntry, grantsOf, identityWords, plainGrants, type SeedTarget } from './seed-target.ts';
 
 /**
  * Makes a world what a seed says: the default providers, then each resource after those it names, created or patched, then the

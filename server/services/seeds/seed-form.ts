@@ -9,8 +9,8 @@ import { replaceSecrets } from '../../model/rules/secrets.ts';
 import { fullNameOf } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { shapeOf } from '../../model/types/schema-parts.ts';
-import { entriesOf, identityWords } from './seed-grants.ts';
 import { LITERAL } from './seed-scope.ts';
+import { entriesOf, identityWords } from './seed-target.ts';
 
 export interface FormOptions {
   /** First segment of type names (D-080). */

@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Change } from '../../model/commit.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
-import type { WorldDifference } from '../../storage/world/world-difference.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
-import { applyChanges } from '../../storage/world/world-patch.ts';
+import { applyChanges, type WorldDifference } from '../../storage/world/world-patch.ts';
 import type { CommitRequest, WorldStore } from '../../storage/world/world-store.ts';
 
 /** A copy of a world to try changes on: commits change the copy only, and what they come to can be read off in the end. */

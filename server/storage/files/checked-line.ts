@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { reasonOf } from '../../model/errors.ts';
-import type { StoreFiles } from './files.ts';
-import { StoreError } from './store-error.ts';
+import { StoreError, type StoreFiles } from './files.ts';
 
 const NEWLINE = 0x0a;
 const MARK = ',"crc":"';

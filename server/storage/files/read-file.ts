@@ -3,8 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { z } from 'zod';
 import { codeOf, reasonOf } from '../../model/errors.ts';
 import { READ_AT_ONCE, writeWhole } from '../../system/write-whole.ts';
-import type { ReadHandle } from './files.ts';
-import { StoreError } from './store-error.ts';
+import { type ReadHandle, StoreError } from './files.ts';
 
 /** Node.js ends the process when more is asked for at once. */
 const MAX_READ_BYTES = 1024 ** 3;

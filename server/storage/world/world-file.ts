@@ -5,7 +5,7 @@ import { type Json, memberOf } from '../../model/json.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { parseWith } from '../../model/rules/validate.ts';
 import { checksumText, chunksOf } from '../files/checked-line.ts';
-import { StoreError } from '../files/store-error.ts';
+import { StoreError } from '../files/files.ts';
 
 /** Resources are in a Map, oldest first, because copying a plain object takes seventy times as long. */
 export interface LiveWorld {
