@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import type { ConfigWithOrigins } from '../platform/config.ts';
 import { isOlderNode } from '../system/node-program.ts';
 import { SYSTEM } from '../system/this-system.ts';
 import type { ElectronBinary, WindowContext } from './choose-window.ts';

@@ -23,12 +23,12 @@ import type { Uuid } from '../model/record.ts';
 import { AsyncCalls, AsyncResults, type StoredResult } from './async-results.ts';
 import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
+import type { LimitUse } from './endpoint.ts';
 import { type Answer, Exchange, errorAnswer } from './exchange.ts';
 import { hideWindowCookies } from './forwarded-headers.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
-import type { LimitUse } from './rate-limit.ts';
 
 const MAX_HEADERS_BYTES = 16 * 1024;
 

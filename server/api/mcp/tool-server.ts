@@ -8,9 +8,8 @@ import { memberOf } from '../../model/json.ts';
 import { stepTo, valueAt } from '../../model/patch/pointer.ts';
 import { packageFile } from '../../system/package-file.ts';
 import { Turns } from '../../system/turns.ts';
-import { inputSchemas, requiredInput } from './route-list.ts';
 import type { Arguments, ToolClient } from './tool-client.ts';
-import { type Tool, tools } from './tools.ts';
+import { inputSchemas, requiredInput, type Tool, tools } from './tools.ts';
 
 const MAX_INPUT_CHARACTERS = 1_000_000;
 const MAX_AT_A_TIME = 8;

@@ -1,7 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import type { JsonObject } from '../../model/json.ts';
-import { DOCUMENTS, type DocumentName } from './document.ts';
-import { type DocumentAddresses, DocumentStore } from './document-store.ts';
+import { DOCUMENTS, type DocumentAddresses, type DocumentName, DocumentStore } from './document.ts';
 
 const DOCUMENT_NAMES = Object.keys(DOCUMENTS) as DocumentName[]; // its keys, and no others
 

@@ -9,9 +9,9 @@ import { timeOf } from '../../model/iso-time.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { requireRightTo } from '../../model/rules/rights.ts';
 import { USER } from '../../model/type-names.ts';
-import { isDisabled, organizationFor } from './accounts.ts';
+import { isDisabled, organizationFor } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';
-import type { RandomPasswords } from './random-passwords.ts';
+import type { RandomPasswords } from './passwords.ts';
 import type { SecurityParts } from './security-parts.ts';
 
 /** Maximum number of keys and of tokens in a response: the newest. */

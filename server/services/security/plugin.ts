@@ -10,8 +10,7 @@ import { createAuthenticator } from './authenticator.ts';
 import { Credentials } from './credentials.ts';
 import { security } from './declaration.ts';
 import { createAuthorizer } from './entitlements.ts';
-import { isPublished, verifySignIn } from './passwords.ts';
-import type { RandomPasswords } from './random-passwords.ts';
+import { isPublished, type RandomPasswords, verifySignIn } from './passwords.ts';
 import type { SecurityOptions } from './security-parts.ts';
 import { WindowSessions } from './window-sessions.ts';
 

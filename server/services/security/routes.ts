@@ -9,11 +9,9 @@ import { actionsOf } from '../../model/rules/actions.ts';
 import { isNear, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { groupsOf } from '../../model/types/group.ts';
 import { keyRouter } from './access-routes.ts';
-import { directoryId } from './account-forms.ts';
-import { callerOf, findUser, isDisabled } from './accounts.ts';
 import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
-import { formDecoded, readAuthorization } from './authenticator.ts';
-import { type SecurityOptions, type SecurityParts, securityParts } from './security-parts.ts';
+import { callerOf, findUser, formDecoded, isDisabled, readAuthorization } from './authenticator.ts';
+import { directoryId, type SecurityOptions, type SecurityParts, securityParts } from './security-parts.ts';
 
 const { readOwnAccount, readAccount, readAccountGroup } = accountRoutes;
 

@@ -8,8 +8,8 @@ import { owningOrganization } from '../../model/rules/hierarchy.ts';
 import { SESSION_KEY_HEADER, sessionKeyIn } from '../../model/session-key.ts';
 import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { Lifetimes } from '../../system/lifetimes.ts';
-import { isDisabled } from './accounts.ts';
 import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
+import { isDisabled } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';
 import type { SecurityOptions } from './security-parts.ts';
 

@@ -16,19 +16,16 @@ import { pathOf } from '../../model/resource-path.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from '../resources/actor.ts';
 import { type CoreOptions, createControlPlaneServices } from '../resources/control-plane.ts';
-import { PasswordWork } from '../security/passwords.ts';
-import type { RandomPasswords } from '../security/random-passwords.ts';
+import { PasswordWork, type RandomPasswords } from '../security/passwords.ts';
 import { applySeed } from './apply-seed.ts';
-import { exportSeed } from './export-seed.ts';
+import { exportSeed, type FormOptions, formOf } from './export-seed.ts';
 import { readSentSeed } from './read-seed.ts';
 import { sentSeedDocument } from './seed-document.ts';
 import { SeedError } from './seed-error.ts';
-import { type FormOptions, formOf } from './seed-form.ts';
 import { descendants, type Seed, storedSecret } from './seed-node.ts';
-import { seedTarget } from './seed-target.ts';
+import { seedTarget, TrialWorld } from './seed-target.ts';
 import type { TextFormat } from './seed-text.ts';
 import { parseSeedDocument } from './seed-yaml.ts';
-import { TrialWorld } from './trial-world.ts';
 
 /** A seed document in the body of a request. */
 export interface SentSeed {

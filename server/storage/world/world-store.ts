@@ -4,9 +4,15 @@ import type { Cause, Change, Commit, CommitListener, CommitResource } from '../.
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { StoredResource, Uuid, World, WorldView } from '../../model/record.ts';
 import { describeResource } from '../../model/resource-path.ts';
-import { FolderLost, type FsyncPolicy, type StorageBackend, StoreError, type StoreFiles } from '../files/files.ts';
+import {
+  FolderLost,
+  type FsyncPolicy,
+  MemoryFiles,
+  type StorageBackend,
+  StoreError,
+  type StoreFiles,
+} from '../files/files.ts';
 import { FolderFiles } from '../files/folder-files.ts';
-import { MemoryFiles } from '../files/memory-files.ts';
 import { Journal, type Retention, snapshotMissing } from './journal.ts';
 import { type LiveWorld, parseWorldFile, worldFileContent } from './world-file.ts';
 import { WorldHistory } from './world-history.ts';

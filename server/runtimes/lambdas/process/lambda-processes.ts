@@ -5,7 +5,7 @@ import { canonicalHost } from '../../../model/host-names.ts';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { missingNode, nodeProgram } from '../../../system/node-program.ts';
-import { ProcessReaper } from '../../../system/process-reaper.ts';
+import { ProcessReaper } from '../../../system/process-tree.ts';
 import { ownMemoryMb } from '../../../system/processes.ts';
 import type { System } from '../../../system/this-system.ts';
 import type { CodeFiles } from '../code/code-files.ts';

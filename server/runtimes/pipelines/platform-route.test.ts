@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
-import { passOn } from './pass-on.ts';
+import { passOn } from './platform-route.ts';
 
 /** Closes a connection as soon as it may, as Docker's engine does. In a thread of its own, because it answers while a request is being ended. */
 const ENGINE = `const { createServer } = require('node:net');

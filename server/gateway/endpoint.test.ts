@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlatformError } from '../model/errors.ts';
-import { RateLimit } from './rate-limit.ts';
+import { RateLimit } from './endpoint.ts';
 
 /** The Retry-After of a refused call, or undefined. */
 function refusalOf(limit: RateLimit, nowMs: number): string | undefined {
