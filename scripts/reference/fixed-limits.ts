@@ -32,7 +32,11 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
     ['unpacked package', 'runtimes/lambdas/code/unzip.ts', 'MAX_UNPACKED_BYTES'],
     ['files in a package', 'runtimes/lambdas/code/unzip.ts', 'MAX_ENTRIES'],
     ['time to load the code', 'runtimes/lambdas/process/lambda-process.ts', 'LOAD_TIMEOUT_MS'],
-    ['line of a log (characters; longer lines are split)', 'runtimes/lambdas/process/in-flight-calls.ts', 'LONGEST_LINE'],
+    [
+      'line of a log (characters; longer lines are split)',
+      'runtimes/lambdas/process/in-flight-calls.ts',
+      'LONGEST_LINE',
+    ],
     ['logs of all lambdas in memory', 'runtimes/lambdas/log-rings.ts', 'BUDGET_BYTES'],
     ['log of one lambda or container in memory', 'model/newest-lines.ts', 'LIMIT_BYTES'],
     ['lambdas that are debugged at a time', 'runtimes/lambdas/process/debugging.ts', 'MAX_AT_ONCE'],
