@@ -6,8 +6,9 @@ import { pathsIn } from '../model/resource-path.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, text } from './command.ts';
 import { ExitWith } from './exit-with.ts';
+import { findResource } from './find-resource.ts';
 import { platformOptions } from './instance-options.ts';
-import { findResource, type PlatformClient } from './platform-client.ts';
+import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
 const CONTAINER_ARGUMENT = 'ID, path such as /demo/website/development/shop, or unique name of the container';

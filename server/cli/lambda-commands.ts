@@ -8,9 +8,10 @@ import { reasonOf } from '../model/errors.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, flag, json, text, unless } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
+import { findResource } from './find-resource.ts';
 import { commandOn, platformOptions } from './instance-options.ts';
 import { followChanges, localTime } from './live-events.ts';
-import { findResource, type PlatformClient } from './platform-client.ts';
+import type { PlatformClient } from './platform-client.ts';
 import { outboundText } from './request-log.ts';
 import { printLines, styled, type Terminal } from './terminal.ts';
 

@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import { findByName } from '../api/client/find-lambda.ts';
 import { type KeyPair, type RefusedCall, RowClient } from '../api/client/route-client.ts';
 import type { ErrorDetail } from '../model/errors.ts';
 import { jsonIn } from '../model/json.ts';
-import type { TypeWord } from '../model/type-words.ts';
-import { UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import type { RunningPlatform } from '../platform/running-platform.ts';
 import { USER_FAILURE } from './describe-failure.ts';
@@ -62,18 +59,3 @@ const refusalSchema = z
     details: z.array(z.object({ pointer: z.string(), message: z.string() })).optional(),
   })
   .transform(({ message, error_description, ...rest }) => ({ ...rest, message: message ?? error_description }));
-
-/** Finds the id of a resource that a user names. @param argument the forms of names, for the error */
-export function findResource(
-  client: PlatformClient,
-  collections: readonly TypeWord[],
-  named: string,
-  argument: string,
-): Promise<string> {
-  return findByName(
-    client,
-    collections,
-    named,
-    (reason, isAmbiguous) => new UserError(isAmbiguous ? reason : `${reason}. Give the ${argument}.`),
-  );
-}
