@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Cause } from '../server/model/commit.ts';
 import type { StoredResource, World } from '../server/model/record.ts';
 import type { FsyncPolicy } from '../server/storage/files/files.ts';
-import { changesBetween } from '../server/storage/world/world-difference.ts';
+import { changesBetween } from '../server/storage/world/world-patch.ts';
 import { openStore } from '../server/storage/world/world-store.ts';
 import type { Line } from './speed/goals.ts';
 import { type Benchmark, runBench } from './speed/harness.ts';

@@ -137,6 +137,7 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
     const messages: string[] = [];
     const context = {
       env: process.env,
+      containerEngine: 'auto',
       signal: AbortSignal.timeout(LIMIT_MS),
       reportLine: (line: string) => messages.push(line),
     };

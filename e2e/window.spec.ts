@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { openSignInPage } from '../server/cli/sign-in-page.ts';
+import { openSignInPage } from '../server/cli/show-window.ts';
 import { expectNoFaults, waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
 import { expect, test } from './window.ts';

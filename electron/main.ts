@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { app, BrowserWindow, clipboard, Menu, screen, session, shell, Tray, utilityProcess } from 'electron';
 import { z } from 'zod';
+import { STOP_MESSAGE } from '../server/cli/end-with-parent.ts';
 import { SHELL_ARGUMENTS } from '../server/cli/run-shell.ts';
-import { STOP_MESSAGE } from '../server/cli/stop-message.ts';
 import { SYSTEM } from '../server/system/this-system.ts';
 import { startShell } from './shell.ts';
 

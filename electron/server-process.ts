@@ -1,7 +1,6 @@
 // The server process of the shell: the command line, which also ends on a message of the shell, or when the shell has ended.
 import type {} from 'electron';
-import { endWithParent } from '../server/cli/end-with-parent.ts';
-import { STOP_MESSAGE } from '../server/cli/stop-message.ts';
+import { endWithParent, STOP_MESSAGE } from '../server/cli/end-with-parent.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

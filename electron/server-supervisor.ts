@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { USER_FAILURE } from '../server/cli/describe-failure.ts';
-import { STOP_MESSAGE } from '../server/cli/stop-message.ts';
+import { STOP_MESSAGE } from '../server/cli/end-with-parent.ts';
 import type { ServerChild } from './electron-parts.ts';
 import { LastLines } from './last-lines.ts';
 import { type Addresses, untilReady } from './ready-file.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { makeProgram } from '../../server/cli/program.ts';
 import { processTerminal } from '../../server/cli/terminal.ts';
-import { settings } from '../../server/platform/config-settings.ts';
+import { settings } from '../../server/platform/config-schema.ts';
 import { capital, code, table } from './markdown.ts';
 
 const flags = new Set(settings.map(({ flag }) => flag));

@@ -1,5 +1,4 @@
-import { type Config, configSchema } from '../../server/platform/config-schema.ts';
-import { type Setting, settings, valueAt } from '../../server/platform/config-settings.ts';
+import { type Config, configSchema, type Setting, settings, valueAt } from '../../server/platform/config-schema.ts';
 import { logs } from '../../server/platform/declarations.ts';
 import { fixedLimits } from './fixed-limits.ts';
 import { amount, capital, code, groupsOf, table } from './markdown.ts';

@@ -1,5 +1,5 @@
-import { settings, toValueView } from '../platform/config-settings.ts';
-import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import type { ConfigWithOrigins } from '../platform/config.ts';
+import { settings, toValueView } from '../platform/config-schema.ts';
 import { defineCommand, json } from './command.ts';
 import { configOf, settingOptions } from './config-options.ts';
 import { rowLines, styled } from './terminal.ts';

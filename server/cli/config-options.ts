@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { UserError } from '../platform/config.ts';
-import { configSchema } from '../platform/config-schema.ts';
-import { settings, valueAt } from '../platform/config-settings.ts';
-import { type ConfigWithOrigins, readConfig } from '../platform/config-sources.ts';
+import { type ConfigWithOrigins, readConfig, UserError } from '../platform/config.ts';
+import { configSchema, settings, valueAt } from '../platform/config-schema.ts';
 import { listeners } from '../platform/declarations.ts';
 import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { type OptionSpec, text } from './command.ts';

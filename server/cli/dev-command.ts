@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import type { ConfigWithOrigins } from '../platform/config.ts';
 import { IN_MEMORY } from '../platform/config-schema.ts';
-import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf, DATA_FOLDER, settingOptions } from './config-options.ts';
 import { type DevProject, findDevProject } from './dev-project.ts';

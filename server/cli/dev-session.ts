@@ -12,7 +12,7 @@ import { treeRoutes } from '../api/routes/tree.ts';
 import { reasonOf } from '../model/errors.ts';
 import { OWN_CRM } from '../model/outbound-rule.ts';
 import { WEB_FORM } from '../model/web-form.ts';
-import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import type { ConfigWithOrigins } from '../platform/config.ts';
 import type { Emulator } from '../platform/emulator.ts';
 import { packageFile } from '../system/package-file.ts';
 import { hasChanges, planLines, type ReadSeed, sendSeed } from './apply-command.ts';

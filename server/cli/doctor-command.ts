@@ -1,5 +1,4 @@
-import { UserError } from '../platform/config.ts';
-import type { ConfigWithOrigins } from '../platform/config-sources.ts';
+import { type ConfigWithOrigins, UserError } from '../platform/config.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf, selectionOf, settingOptions } from './config-options.ts';
 import {

@@ -13,3 +13,6 @@ export function endWithParent(): void {
   }, LOOK_EVERY_MS);
   timer.unref();
 }
+
+/** The message that asks a server to stop; Windows has no SIGTERM. */
+export const STOP_MESSAGE = 'stop';

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { jsonIn } from '../model/json.ts';
 import { removeIfPossible } from '../system/files-in-use.ts';
-import { homeFolder } from '../system/home-folder.ts';
+import { homeFolder } from '../system/nearest-folder.ts';
 import { isAlive } from '../system/processes.ts';
 import { startProgram } from '../system/programs.ts';
 import { makeTemporary } from '../system/temporary.ts';

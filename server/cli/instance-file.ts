@@ -5,15 +5,13 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
 import { reasonOf } from '../model/errors.ts';
-import { UserError } from '../platform/config.ts';
+import { type ConfigWithOrigins, UserError } from '../platform/config.ts';
 import { IN_MEMORY } from '../platform/config-schema.ts';
-import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import { type ListenerUrls, listeners, urlsOf } from '../platform/declarations.ts';
 import type { Emulator } from '../platform/emulator.ts';
 import { removeIfPossible } from '../system/files-in-use.ts';
-import { readKept } from '../system/kept-file.ts';
 import { beginOf, lifeOfProcess } from '../system/processes.ts';
-import { writeWhole } from '../system/write-whole.ts';
+import { readKept, writeWhole } from '../system/write-whole.ts';
 
 const optionalUrls = Object.fromEntries(listeners.map(({ url }) => [url, z.url().optional()])) as Record<
   keyof ListenerUrls,

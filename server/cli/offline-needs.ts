@@ -36,8 +36,8 @@ export async function offlineNeeds(context: OfflineContext): Promise<Check[]> {
   return found.flat();
 }
 
-async function imagesNeeded({ terminal, client }: OfflineContext): Promise<Check[]> {
-  const engine = await JobEngine.find(terminal.env);
+async function imagesNeeded({ config, terminal, client }: OfflineContext): Promise<Check[]> {
+  const engine = await JobEngine.find(terminal.env, config.containers.engine);
   const report = checkOf('images', false);
   if ('absence' in engine) return [report(false, engine.absence)];
   const images = [...new Set([SAMPLE_IMAGE, ...(await imagesOfContainers(client))])];

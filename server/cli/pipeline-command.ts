@@ -6,7 +6,7 @@ import { artifactFiles, copyPaths, storedArtifacts } from '../runtimes/pipelines
 import { findingText } from '../runtimes/pipelines/keywords.ts';
 import { CANCELED, PipelineError } from '../runtimes/pipelines/pipeline-error.ts';
 import type { PipelinePlan, PipelineRequest, PlanOfJob, PlanOfJobs } from '../runtimes/pipelines/pipeline-request.ts';
-import { readRepository } from '../runtimes/pipelines/repository.ts';
+import { onChanges, readRepository } from '../runtimes/pipelines/repository.ts';
 import { type PipelineRetry, retryRequest } from '../runtimes/pipelines/retry.ts';
 import { type PipelineSource, SOURCES } from '../runtimes/pipelines/rules.ts';
 import {
@@ -19,7 +19,7 @@ import { stopBranch } from '../runtimes/pipelines/stop-branch.ts';
 import { packageFile } from '../system/package-file.ts';
 import { type Context, defineCommand, flag, json, text, textOr, texts, unless, type ValuesOf } from './command.ts';
 import { ExitWith } from './exit-with.ts';
-import { commandOn, platformOptions } from './instance-options.ts';
+import { commandOn, localConfig, platformOptions } from './instance-options.ts';
 import { PipelineScreen } from './pipeline-screen.ts';
 import { rowLines, type Terminal } from './terminal.ts';
 
@@ -300,12 +300,14 @@ function requestOf(options: RunOptions): Omit<PipelineRequest, 'repository' | 'i
 }
 
 async function run(
-  { options: { json: isJson }, terminal, connect }: Pick<Context, 'terminal' | 'connect'> & { options: RunOptions },
+  { options, terminal, connect }: Pick<Context, 'terminal' | 'connect'> & { options: RunOptions },
   readRequest: () => Promise<PipelineRequest>,
   /** Folder in which changes start a run again. */
   watched?: string,
 ): Promise<void> {
+  const { json: isJson } = options;
   const platform = await connect();
+  const { engine: containerEngine } = localConfig(options, terminal).containers;
   const runOnce = async (signal: AbortSignal) => {
     const request = await readRequest();
     const { branch } = request.repository;
@@ -314,7 +316,7 @@ async function run(
     const { runPipelines } = await import('../runtimes/pipelines/run-pipeline.ts');
     const screen = terminal.hasColour && !isJson ? new PipelineScreen(terminal) : undefined;
     const output = screen ?? { reportLine: (line: string) => printLines(stripVTControlCharacters(line)) };
-    const ends = await runPipelines(request, { platform, env: terminal.env, signal, ...output });
+    const ends = await runPipelines(request, { platform, env: terminal.env, containerEngine, signal, ...output });
     for (const { id } of ends) {
       screen?.summarize(await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } }));
       if (isJson) terminal.print(await platform.text('GET', `/inspect/pipelines/${id}`));
@@ -328,7 +330,6 @@ async function run(
   };
   await untilCanceled(terminal, async (signal) => {
     if (watched === undefined) return runOnce(signal);
-    const { onChanges } = await import('../runtimes/pipelines/watch-repository.ts');
     await onChanges(watched, signal, async () => {
       await runOnce(signal).catch((failure) => {
         if (!(failure instanceof ExitWith || failure instanceof PipelineError)) throw failure;

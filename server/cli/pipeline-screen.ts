@@ -4,8 +4,7 @@ import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { AFTER_TITLE } from '../runtimes/pipelines/job-script.ts';
 import type { PipelineContext, SectionMarker } from '../runtimes/pipelines/pipeline-request.ts';
 import { duration } from '../runtimes/pipelines/run-log.ts';
-import { STYLE } from './shown-text.ts';
-import { rowLines, type Style, styled, type Terminal } from './terminal.ts';
+import { rowLines, STYLE, type Style, styled, type Terminal } from './terminal.ts';
 
 /** Lines of a collapsed section that are printed if the job ends in it. */
 const MAX_FOLDED_LINES = 1_000;

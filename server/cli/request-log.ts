@@ -5,8 +5,8 @@ import {
   type RecordedView,
   recordedRoutes,
 } from '../api/routes/recorded.ts';
+import { isPlatformFrame } from '../model/failed-call.ts';
 import { MOCK_TITLES } from '../model/invocation.ts';
-import { isPlatformFrame } from '../model/platform-frame.ts';
 import { ExitWith } from './exit-with.ts';
 import { followChanges, localTime } from './live-events.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';

@@ -4,7 +4,7 @@ import { codeOf } from '../model/errors.ts';
 import { UserError } from '../platform/config.ts';
 import { IN_MEMORY } from '../platform/config-schema.ts';
 import { renameFile } from '../system/files-in-use.ts';
-import { isRunning, lockHolder } from '../system/lock-holder.ts';
+import { isRunning, lockHolder } from '../system/processes.ts';
 import { defineCommand, json } from './command.ts';
 import { folderOptions } from './config-options.ts';
 import { localConfig } from './instance-options.ts';

@@ -1,6 +1,6 @@
 import { exitCodeOf, startProgram } from '../system/programs.ts';
 import { SYSTEM } from '../system/this-system.ts';
-import { STOP_MESSAGE } from './stop-message.ts';
+import { STOP_MESSAGE } from './end-with-parent.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Passes the arguments of `terrarium start` to the shell as JSON: Chromium would interpret arguments on its command line. */

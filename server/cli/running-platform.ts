@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { reasonOf } from '../model/errors.ts';
-import { UserError } from '../platform/config.ts';
+import { type ConfigWithOrigins, UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
-import type { ConfigWithOrigins } from '../platform/config-sources.ts';
 import { urlsOf } from '../platform/declarations.ts';
 import type { Emulator, StartHooks } from '../platform/emulator.ts';
 import { removeIfPossible } from '../system/files-in-use.ts';

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { expect, it } from 'vitest';
-import { onOneLine, toTextView } from './shown-text.ts';
+import { onOneLine, toTextView } from './terminal.ts';
 
 const plain = { hasColour: false };
 const coloured = { hasColour: true };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeFailure } from './describe-failure.ts';
 import { installLine } from './doctor-checks.ts';
-import { commandLine } from './greeting.ts';
 import { needsPlainAddress } from './show-window.ts';
+import { commandLine } from './start-command.ts';
 
 describe('a port that cannot be listened on', () => {
   const refused = Object.assign(new Error('listen EACCES'), {

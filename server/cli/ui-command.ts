@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { windowRoutes } from '../api/routes/window.ts';
-import { WINDOW_HOST } from '../model/window-host.ts';
+import { WINDOW_HOST } from '../model/host-names.ts';
 import { chooseWindow } from './choose-window.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf } from './config-options.ts';

@@ -1,11 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { FakeLog, invocation, text } from '../testing/gateway.ts';
+import { invocation, text } from '../testing/gateway.ts';
+import { MemoryLog } from '../testing/memory-log.ts';
 import { AsyncResults, type StoredResult } from './async-results.ts';
 import { defaultLimits } from './limits.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-function results(log = new FakeLog<StoredResult>(), limits = defaultLimits) {
+function results(log = new MemoryLog<StoredResult>(), limits = defaultLimits) {
   const clock = { nowMs: 1_000 };
   const store = new AsyncResults(
     log,

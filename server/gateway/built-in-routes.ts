@@ -1,12 +1,10 @@
 import { builtInRoutes } from '../api/routes/gateway.ts';
 import type { PathOf } from '../api/routes/route.ts';
 import { PlatformError } from '../model/errors.ts';
-import type { Json } from '../model/json.ts';
-import { faultOfJson } from '../model/json-limits.ts';
+import { faultOfJson, type Json } from '../model/json.ts';
 import { parseUuid, type Uuid, type WorldView } from '../model/record.ts';
 import { LAMBDA } from '../model/types/lambda.ts';
-import type { AsyncCalls } from './async-calls.ts';
-import type { AsyncResults, FinishedResult } from './async-results.ts';
+import type { AsyncCalls, AsyncResults, FinishedResult } from './async-results.ts';
 import type { CallerCheck } from './caller-check.ts';
 import { ANY_ORIGIN, type CorsPolicy } from './cors.ts';
 import { type Answer, type Exchange, jsonAnswer } from './exchange.ts';

@@ -5,8 +5,7 @@ import type { ContainerRequest } from './container-request.ts';
 import { ForwardedBody } from './forwarded-body.ts';
 import { answerLines } from './forwarded-headers.ts';
 import { callInstance, named, type SwitchedConnection, Unanswered } from './instance-call.ts';
-import type { InstanceDirectory, ServingInstance } from './instance-directory.ts';
-import { RoundRobin } from './round-robin.ts';
+import { type InstanceDirectory, RoundRobin, type ServingInstance } from './round-robin.ts';
 import { WebSocketTunnel } from './web-socket-tunnel.ts';
 
 /** Time for which an idle connection to an instance is kept: less than common servers wait. */

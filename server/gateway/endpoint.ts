@@ -1,13 +1,12 @@
 import { BlockList, isIP } from 'node:net';
 import type { z } from 'zod';
 import { hostNameOf } from '../api/server/host-guard.ts';
+import { PlatformError } from '../model/errors.ts';
 import type { StoredResource, Uuid } from '../model/record.ts';
 import { endpointProperties } from '../model/types/apiendpoint.ts';
-import { brandKeys, SECURITY_KEY } from '../model/types/brand-keys.ts';
 import { decoded } from '../model/types/endpoint-conflicts.ts';
-import { typed } from '../model/types/schema-parts.ts';
+import { brandKeys, SECURITY_KEY, typed } from '../model/types/schema-parts.ts';
 import { ANY_ORIGIN, type CorsPolicy } from './cors.ts';
-import { RateLimit } from './rate-limit.ts';
 import type { Route } from './route-table.ts';
 
 /** An endpoint's `whitelist` (D-060) of addresses and CIDR ranges. An IPv4-mapped IPv6 address equals its IPv4 address. */
@@ -118,4 +117,52 @@ function limitOf(plugin: Plugins['rateLimit'], previous: RateLimit | undefined):
 
 function resourceSegments(resource: string): string[] {
   return resource.split('/').filter(Boolean).map(decoded);
+}
+
+const WINDOW_MS = 60_000;
+
+export interface LimitUse {
+  perMinute: number;
+  used: number;
+  endsAtMs: number | undefined;
+}
+
+/** One endpoint's limit over all callers (D-155): calls in a window of 60 s that starts with its first counted call. */
+export class RateLimit {
+  readonly perMinute: number;
+  #windowStartMs = Number.NEGATIVE_INFINITY;
+  #counted = 0;
+
+  constructor(perMinute: number) {
+    this.perMinute = perMinute;
+  }
+
+  /** Counts a call at a time of a steady clock, in milliseconds. Throws 429 with Retry-After, without counting the call, if the limit is used up. */
+  count(nowMs: number): void {
+    if (!this.#isInWindow(nowMs)) {
+      this.#windowStartMs = nowMs;
+      this.#counted = 0;
+    }
+    if (this.#counted >= this.perMinute) {
+      const seconds = Math.ceil((this.#windowStartMs + WINDOW_MS - nowMs) / 1000);
+      throw new PlatformError('rate_limited', 'API rate limit exceeded', {
+        headers: { 'Retry-After': String(seconds) },
+      });
+    }
+    this.#counted++;
+  }
+
+  remaining(nowMs: number): number {
+    return this.#isInWindow(nowMs) ? this.perMinute - this.#counted : this.perMinute;
+  }
+
+  use(nowMs: number): LimitUse {
+    const { perMinute } = this;
+    const endsAtMs = this.#isInWindow(nowMs) ? this.#windowStartMs + WINDOW_MS : undefined;
+    return { perMinute, used: perMinute - this.remaining(nowMs), endsAtMs };
+  }
+
+  #isInWindow(nowMs: number): boolean {
+    return nowMs < this.#windowStartMs + WINDOW_MS;
+  }
 }

@@ -14,7 +14,7 @@ import type { Uuid } from '../model/record.ts';
 import { readTraceParent, traceStartedBy } from '../model/trace.ts';
 import type { ContainerRequest } from './container-request.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
-import type { RateLimit } from './rate-limit.ts';
+import type { RateLimit } from './endpoint.ts';
 import type { WebSocketTunnel } from './web-socket-tunnel.ts';
 
 export interface Answer {

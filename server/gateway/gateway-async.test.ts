@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
-import { FakeLog, type GatewayResponse, json, TestGateway, text } from '../testing/gateway.ts';
+import { type GatewayResponse, json, TestGateway, text } from '../testing/gateway.ts';
+import { MemoryLog } from '../testing/memory-log.ts';
 import type { StoredResult } from './async-results.ts';
 
 const READER = { headers: { Authorization: 'Bearer reader' } };
@@ -62,7 +63,7 @@ describe('POST /api/async (D-165)', () => {
   });
 
   it('sends no response before the acceptance is durable', async () => {
-    const log = new FakeLog<StoredResult>();
+    const log = new MemoryLog<StoredResult>();
     const slow = await new TestGateway({ limits: { drainTimeoutMs: 1 } }, log).start();
     let persist: () => void = () => {};
     const whenRequested = new Promise<void>((resolve) => {

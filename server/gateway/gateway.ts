@@ -4,10 +4,14 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { refuseConnection, refuseMalformed } from '../api/server/connection-faults.ts';
-import { keepIdleConnections } from '../api/server/idle-connections.ts';
-import { type LoopbackListening, listenAt, listenOnIpv6Loopback } from '../api/server/listening.ts';
+import {
+  cutSlowClients,
+  keepIdleConnections,
+  type LoopbackListening,
+  listenAt,
+  listenOnIpv6Loopback,
+} from '../api/server/listening.ts';
 import { RequestTurns } from '../api/server/request-turns.ts';
-import { cutSlowClients } from '../api/server/slow-clients.ts';
 import {
   isWebSocketHandshake,
   readAsPlainRequest,
@@ -22,16 +26,15 @@ import { PlatformError, toPlatformError } from '../model/errors.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Uuid } from '../model/record.ts';
-import { AsyncCalls } from './async-calls.ts';
-import { AsyncResults, type StoredResult } from './async-results.ts';
+import { AsyncCalls, AsyncResults, type StoredResult } from './async-results.ts';
 import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
+import type { LimitUse } from './endpoint.ts';
 import { type Answer, Exchange, errorAnswer } from './exchange.ts';
+import { hideWindowCookies } from './forwarded-headers.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
-import type { LimitUse } from './rate-limit.ts';
-import { hideWindowCookies } from './window-cookies.ts';
 
 const MAX_HEADERS_BYTES = 16 * 1024;
 

@@ -4,7 +4,7 @@ import { PlatformError } from '../model/errors.ts';
 import type { ContainerRequest } from './container-request.ts';
 import { type ForwardedBody, pairsOf } from './forwarded-body.ts';
 import { answerLines, requestLines } from './forwarded-headers.ts';
-import type { ServingInstance } from './instance-directory.ts';
+import type { ServingInstance } from './round-robin.ts';
 
 const MAX_HEADERS_BYTES = 64 * 1024;
 

@@ -10,8 +10,8 @@ import type { Uuid } from '../model/record.ts';
 import { isSameList } from '../model/same-list.ts';
 import { MAX_ACCEPT_CHARACTERS } from '../model/types/lambda.ts';
 import { type Answer, type Exchange, hasHeader, jsonAnswer } from './exchange.ts';
+import { affectsWindow } from './forwarded-headers.ts';
 import { queryParams } from './request.ts';
-import { affectsWindow } from './window-cookies.ts';
 
 const TEXT = 'text/plain; charset=utf-8';
 const JSON_TYPE = 'application/json';

@@ -3,8 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
-import { FakeLog, TestGateway } from '../testing/gateway.ts';
-import type { ServingInstance } from './instance-directory.ts';
+import { TestGateway } from '../testing/gateway.ts';
+import { MemoryLog } from '../testing/memory-log.ts';
+import type { ServingInstance } from './round-robin.ts';
 import { type ServicePortRecord, ServicePorts, type ServicePortsOptions } from './service-ports.ts';
 
 const cleanUps: (() => unknown)[] = [];
@@ -21,9 +22,9 @@ class Quay {
   readonly warnings: string[] = [];
   readonly instances: ServingInstance[] = [];
   ports: ServicePorts;
-  readonly log: FakeLog<ServicePortRecord>;
+  readonly log: MemoryLog<ServicePortRecord>;
 
-  constructor(log = new FakeLog<ServicePortRecord>()) {
+  constructor(log = new MemoryLog<ServicePortRecord>()) {
     this.log = log;
     this.ports = this.open();
     cleanUps.push(() => this.ports.stop());

@@ -6,8 +6,7 @@ import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Uuid, WorldView } from '../model/record.ts';
 import { CONTAINER } from '../model/types/container.ts';
 import { servicePortNames } from '../model/types/port-mappings.ts';
-import type { InstanceDirectory, ServingInstance } from './instance-directory.ts';
-import { RoundRobin } from './round-robin.ts';
+import { type InstanceDirectory, RoundRobin, type ServingInstance } from './round-robin.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 

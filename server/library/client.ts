@@ -4,7 +4,7 @@ import { jsonBody, type KeyPair, type RefusedCall, RowClient } from '../api/clie
 import { requestText } from '../api/client/send-request.ts';
 import { jsonIn } from '../model/json.ts';
 import type { Reply } from './api.ts';
-import { failure } from './failure.ts';
+import { failure } from './arguments.ts';
 
 /** Calls the platform as root over HTTP; throws TerrariumError `NOT_FOUND`, `REFUSED`, `STOPPED`. */
 export class Client extends RowClient {

@@ -7,9 +7,8 @@ import { seedRoutes } from '../api/routes/seeds.ts';
 import { treeRoutes } from '../api/routes/tree.ts';
 import { lastNameOf, pathsIn } from '../model/resource-path.ts';
 import type { DeployedLambda, LambdaSource } from './api.ts';
-import { check, lambdaSource } from './arguments.ts';
+import { check, failure, lambdaSource } from './arguments.ts';
 import { type Client, findLambda } from './client.ts';
-import { failure } from './failure.ts';
 
 /** Environment for a lambda that is named without a path, in a world without environments. */
 const OWN_PLACE = '/local/test';

@@ -7,8 +7,8 @@ import { mailRoutes } from '../api/routes/mails.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
 import { seedRoutes } from '../api/routes/seeds.ts';
+import { isPlatformFrame } from '../model/failed-call.ts';
 import { OWN_CRM } from '../model/outbound-rule.ts';
-import { isPlatformFrame } from '../model/platform-frame.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from '../platform/emulator.ts';
 import type {
   AppliedWorld,
@@ -28,10 +28,9 @@ import type {
   TerrariumOptions,
   World,
 } from './api.ts';
-import { check, invocationFilter, leadFilter, mailFilter, wait } from './arguments.ts';
+import { check, coded, failure, invocationFilter, leadFilter, mailFilter, wait } from './arguments.ts';
 import { Client, findLambda } from './client.ts';
 import { deploy } from './deploy.ts';
-import { coded, failure } from './failure.ts';
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 /** Time that one request waits; the server's maximum. */

@@ -1,6 +1,3 @@
-import { WINDOW_HOST } from './window-host.ts';
-import { withoutTrailing } from './without-trailing.ts';
-
 /** Lower case, without port, brackets and trailing dot, addresses as in browsers (`127.1` is `127.0.0.1`). */
 export function canonicalHost(written: string): string {
   const url = [`http://${written}/`, `http://[${written}]/`].find((candidate) => URL.canParse(candidate));
@@ -31,4 +28,14 @@ export function isReservedHost(canonical: string): boolean {
     /^(127|0)\.\d+\.\d+\.\d+$/.test(canonical) ||
     /^::1?$|^::ffff:(7f|0:)/.test(canonical)
   );
+}
+
+/** Browsers resolve names below `localhost` to this machine. An own name keeps the window's cookie from other servers (D-214). */
+export const WINDOW_HOST = 'terrarium.localhost';
+
+/** A text without that character at its end. The regular expression `/x+$/` would take quadratic time. */
+export function withoutTrailing(text: string, character: string): string {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === character) end -= 1;
+  return text.slice(0, end);
 }

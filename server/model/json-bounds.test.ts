@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from './json.ts';
-import { measure } from './json-bounds.ts';
+import { measure } from './patch/patch.ts';
 
 describe('measuring JSON', () => {
   it.each<[Json, number]>([

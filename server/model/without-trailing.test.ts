@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { inTime } from '../testing/in-time.ts';
-import { canonicalHost } from './host-names.ts';
+import { canonicalHost, withoutTrailing } from './host-names.ts';
 import { unsetVariables } from './read-variables.ts';
-import { withoutTrailing } from './without-trailing.ts';
 
 it.each([
   ['a//', 'a'],

@@ -1,5 +1,5 @@
 import { isAlias, isCollection, isNode, isPair, type ParsedNode, Parser } from 'yaml';
-import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from './json-limits.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from './json.ts';
 
 /** Maximum number of words, marks and spaces: each takes hundreds of bytes in memory while a document is read. */
 const MAX_TOKENS = 2_000_000;

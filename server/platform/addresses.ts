@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { baseUrlOf } from '../api/server/host-guard.ts';
-import { canonicalHost } from '../model/host-names.ts';
-import { WINDOW_HOST } from '../model/window-host.ts';
+import { canonicalHost, WINDOW_HOST } from '../model/host-names.ts';
 import type { PlatformAddresses, ServiceAddresses } from '../plugin/plugin.ts';
 import { reachableUrl } from '../plugin/reachable-url.ts';
 import type { Config } from './config-schema.ts';

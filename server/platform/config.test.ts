@@ -2,10 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { completeOptions, UserError } from './config.ts';
-import { IN_MEMORY } from './config-schema.ts';
-import { settings } from './config-settings.ts';
-import { type ConfigSources, readConfig } from './config-sources.ts';
+import { type ConfigSources, completeOptions, readConfig, UserError } from './config.ts';
+import { IN_MEMORY, settings } from './config-schema.ts';
 
 let folder: string;
 beforeEach(() => {

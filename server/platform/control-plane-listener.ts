@@ -1,10 +1,9 @@
 import type { Request } from 'express';
 import manifest from '../../package.json' with { type: 'json' };
 import { authenticate, basicRealmFor } from '../api/server/authenticate.ts';
-import { GracefulShutdown } from '../api/server/graceful-shutdown.ts';
-import { type LoopbackListening, listenAt, listenOnIpv6Loopback } from '../api/server/listening.ts';
+import { GracefulShutdown, type LoopbackListening, listenAt, listenOnIpv6Loopback } from '../api/server/listening.ts';
 import type { Authenticator, Authorizer } from '../model/caller.ts';
-import { WINDOW_HOST } from '../model/window-host.ts';
+import { WINDOW_HOST } from '../model/host-names.ts';
 import type { Platform } from '../plugin/plugin.ts';
 import { exchangeEnded } from '../plugin/tokens.ts';
 import type { WindowSessions } from '../services/security/window-sessions.ts';

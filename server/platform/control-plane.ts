@@ -1,19 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import express, { type RequestHandler } from 'express';
-import { answerErrors } from '../api/server/answer-error.ts';
+import { answerErrors, errorBody } from '../api/server/answer-error.ts';
 import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { compressAnswers } from '../api/server/compress.ts';
 import { refuseMalformed } from '../api/server/connection-faults.ts';
-import { errorBody } from '../api/server/error-body.ts';
 import { type ExchangeRecording, recordExchange } from '../api/server/exchange-recording.ts';
-import { forExpress } from '../api/server/for-express.ts';
-import type { GracefulShutdown } from '../api/server/graceful-shutdown.ts';
 import { isOurHost } from '../api/server/host-guard.ts';
-import { keepIdleConnections } from '../api/server/idle-connections.ts';
+import {
+  type ArrivalTimes,
+  cutSlowClients,
+  forExpress,
+  type GracefulShutdown,
+  keepIdleConnections,
+} from '../api/server/listening.ts';
 import { BODY_LIMIT_SETTING } from '../api/server/read-body.ts';
 import { RequestTurns } from '../api/server/request-turns.ts';
-import { type ArrivalTimes, cutSlowClients } from '../api/server/slow-clients.ts';
 import {
   isWebSocketHandshake,
   readAsPlainRequest,

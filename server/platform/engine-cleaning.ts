@@ -5,7 +5,7 @@ import { dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
 import type { WorldLeft } from '../runtimes/containers/docker/leftovers.ts';
 import type { Leftovers } from '../runtimes/containers/engine.ts';
 import { describeLeftovers } from '../runtimes/containers/leftover-sentence.ts';
-import { homeFolder } from '../system/home-folder.ts';
+import { homeFolder } from '../system/nearest-folder.ts';
 import { lifeOf, type Owner, sharesFolders } from '../system/owner.ts';
 
 export { describeLeftovers };

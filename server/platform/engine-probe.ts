@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { closedSocketReason, dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
-import { homeFolder } from '../system/home-folder.ts';
+import { homeFolder } from '../system/nearest-folder.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 

@@ -1,7 +1,6 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { answerErrors } from '../api/server/answer-error.ts';
-import { lazyRoutes } from '../api/server/lazy-routes.ts';
-import { type RouteGuard, routesOf } from '../api/server/mount-routes.ts';
+import { lazyRoutes, type RouteGuard, routesOf } from '../api/server/mount-routes.ts';
 import { PlatformError, reasonOf } from '../model/errors.ts';
 import type { Declaration } from '../plugin/declaration.ts';
 import { Events } from '../plugin/events.ts';

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PUBLISHED } from '../services/security/published-passwords.ts';
+import { PUBLISHED } from '../services/security/passwords.ts';
 import { packageFile } from '../system/package-file.ts';
 import { basic, send } from '../testing/checked-client.ts';
 import { type Emulator, startEmulator } from './emulator.ts';

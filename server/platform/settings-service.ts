@@ -2,8 +2,7 @@ import type { SettingView } from '../api/routes/window.ts';
 import type { KeptAmount, SettingsService } from '../inspector/devtools/settings-routes.ts';
 import type { Recorder } from '../inspector/recorder/recorder.ts';
 import type { RecordLogs } from '../storage/records/record-logs.ts';
-import type { Config, StartOptions } from './config-schema.ts';
-import { settings, toValueView, valueAt } from './config-settings.ts';
+import { type Config, type StartOptions, settings, toValueView, valueAt } from './config-schema.ts';
 import type { Data } from './data.ts';
 import { logs } from './declarations.ts';
 

@@ -1,12 +1,12 @@
 import type { Recorder } from '../inspector/recorder/recorder.ts';
-import { causeOf } from '../model/cause.ts';
+import { causeOf } from '../model/commit.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { KeyedLog } from '../model/keyed-log.ts';
 import { USER } from '../model/type-names.ts';
 import type { LambdaService } from '../runtimes/lambdas/lambda-service.ts';
 import { systemActor } from '../services/resources/actor.ts';
 import type { Credentials } from '../services/security/credentials.ts';
-import { changesBetween } from '../storage/world/world-difference.ts';
+import { changesBetween } from '../storage/world/world-patch.ts';
 import type { Data } from './data.ts';
 import { logs } from './declarations.ts';
 

@@ -1,6 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import manifest from '../../package.json' with { type: 'json' };
-import { lazyRoutes as lazyRouter } from '../api/server/lazy-routes.ts';
+import { lazyRoutes as lazyRouter } from '../api/server/mount-routes.ts';
 import { gatewayPlugin } from '../gateway/plugin.ts';
 import type { SettingsService } from '../inspector/devtools/settings-routes.ts';
 import type { EventStream } from '../inspector/live/event-stream.ts';

@@ -1,6 +1,8 @@
 import { renameSync, rmSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { copyFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { SYSTEM } from './this-system.ts';
 
 /* On Windows, a file or folder in use cannot be replaced or removed. Virus scanners open new files for up to two seconds. */
 
@@ -49,4 +51,17 @@ export function removeNowIfPossible(path: string): void {
   } catch {
     // See `removeIfPossible`.
   }
+}
+
+/** To a relative target. On Windows a junction to a folder, or a copy of a file, and false if nothing is there yet. */
+export async function makeLink(target: string, link: string, system = SYSTEM): Promise<boolean> {
+  if (system !== 'win32') {
+    await symlink(target, link);
+    return true;
+  }
+  const targetPath = path.resolve(path.dirname(link), target);
+  const found = await stat(targetPath).catch(() => undefined);
+  if (found?.isDirectory()) await symlink(targetPath, link, 'junction');
+  else if (found) await copyFile(targetPath, link);
+  return found !== undefined;
 }

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { homeFolder } from './home-folder.ts';
 
 /**
  * Finds the nearest folder, from this one upward, that contains a file or folder with one of the names. Above this folder the search
@@ -21,4 +21,13 @@ export function nearestFolderWith(names: readonly string[], folder: string): str
 function isOwn(path: string): boolean {
   const status = statSync(path, { throwIfNoEntry: false });
   return status !== undefined && (process.getuid === undefined || status.uid === process.getuid());
+}
+
+/** This user's home folder, if any. Without HOME the system is asked, which does not know users that only have a number. */
+export function homeFolder(): string | undefined {
+  try {
+    return homedir() || undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { isOlderNode } from './node-version.ts';
 import { nodeFile } from './this-system.ts';
 
 /** The oldest version of Node.js that Terrarium works with, as in package.json. */
@@ -35,4 +34,14 @@ function isNewEnough(file: string): boolean {
   const options = { encoding: 'utf8', timeout: VERSION_TIMEOUT_MS, windowsHide: true } as const;
   const [, version] = /^v([\d.]+)$/m.exec(spawnSync(file, ['--version'], options).stdout ?? '') ?? [];
   return version !== undefined && !isOlderNode(version, OLDEST);
+}
+
+/** Compares digits only, because loading the collation of Intl would slow down the start. */
+export function isOlderNode(version: string, than: string): boolean {
+  const [ownParts, other] = [version, than].map((text) => text.split('.').map(Number));
+  for (let at = 0; at < 3; at += 1) {
+    const difference = (ownParts?.[at] ?? 0) - (other?.[at] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
 }

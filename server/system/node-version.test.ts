@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isOlderNode } from './node-version.ts';
+import { isOlderNode } from './node-program.ts';
 
 it('tells which of two versions is older, by their numbers', () => {
   expect(

@@ -1,14 +1,13 @@
-import { lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 // biome-ignore lint/style/noRestrictedImports: only here it is made sure that what is used is private
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { z } from 'zod';
 import { removeIfPossible } from './files-in-use.ts';
-import { readKept } from './kept-file.ts';
 import { lifeOf, type Owner, ownerHere, ownerSchema, sharesFolders } from './owner.ts';
 import { SYSTEM } from './this-system.ts';
-import { withoutLinks } from './without-links.ts';
+import { readKept } from './write-whole.ts';
 
 /* Others can write to the system's temporary folder: nothing is used before it is a folder that only this user can open. */
 
@@ -87,4 +86,14 @@ function ownFolder(folder: string): { isPrivate: boolean } | undefined {
   if (!found?.isDirectory()) return undefined;
   if (process.getuid === undefined) return { isPrivate: true };
   return found.uid === process.getuid() ? { isPrivate: (found.mode & 0o077) === 0 } : undefined;
+}
+
+/** Resolves links of the existing part, as Node.js modules do. On macOS, the folder for temporary files is behind a link. */
+export function withoutLinks(file: string): string {
+  try {
+    return realpathSync.native(file);
+  } catch {
+    const above = path.dirname(path.resolve(file));
+    return above === path.resolve(file) ? above : path.join(withoutLinks(above), path.basename(file));
+  }
 }

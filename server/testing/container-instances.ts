@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ContainerProxy } from '../gateway/container-proxy.ts';
 import type { GatewayOptions } from '../gateway/gateway.ts';
-import type { InstanceDirectory, ServingInstance } from '../gateway/instance-directory.ts';
+import type { InstanceDirectory, ServingInstance } from '../gateway/round-robin.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { StoredResource } from '../model/record.ts';
 import { TestGateway } from './gateway.ts';

@@ -10,9 +10,9 @@ import type { Change } from '../model/commit.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Invocation, LambdaCall, LambdaValue, Outcome } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { KeyedLog } from '../model/keyed-log.ts';
 import type { StoredResource, Uuid, WorldView } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import { MemoryLog } from './memory-log.ts';
 
 const TYPES: Partial<Record<TypeWord, string>> = {
   lambdas: 'Resource::Node::Lambda',
@@ -61,37 +61,6 @@ function record(type: string, name: string, parent: Uuid | null, properties: Jso
   return { id: randomUUID(), type, name, parent, state, owner, created, modified, properties };
 }
 
-/** A log in memory that records the order of `put` calls. */
-export class FakeLog<T> implements KeyedLog<T> {
-  readonly #records = new Map<string, T>();
-  /** The result of `put`; replace it to delay or fail. */
-  durable: () => Promise<void> = async () => {};
-  get(key: string) {
-    return this.#records.get(key);
-  }
-  entries() {
-    return this.#records.entries();
-  }
-  get size() {
-    return this.#records.size;
-  }
-  /** Visible immediately, and removed if it fails. */
-  async put(key: string, value: T) {
-    const before = this.#records.get(key);
-    this.#records.set(key, value);
-    try {
-      await this.durable();
-    } catch (failure) {
-      if (before === undefined) this.#records.delete(key);
-      else this.#records.set(key, before);
-      throw failure;
-    }
-  }
-  async remove(key: string) {
-    return this.#records.delete(key);
-  }
-}
-
 export const ok = (value: LambdaValue): Outcome => ({ ok: true, value });
 export const text = (written: string): Outcome => ok({ kind: 'text', bytes: Buffer.from(written) });
 export const json = (value: unknown): Outcome => ok({ kind: 'json', bytes: Buffer.from(JSON.stringify(value)) });
@@ -121,7 +90,7 @@ const NO_ENGINE = { serving: () => [], unavailableReason: () => 'no container en
 /** A running gateway with a world to fill, functions as lambdas, and named callers. */
 export class TestGateway {
   readonly world = new FakeWorld();
-  readonly log: FakeLog<StoredResult>;
+  readonly log: MemoryLog<StoredResult>;
   readonly calls: LambdaCall[] = [];
   readonly traffic: ExchangeRecord[] = [];
   readonly faults: unknown[] = [];
@@ -138,7 +107,7 @@ export class TestGateway {
   readonly #exchanges = new EventEmitter();
   readonly #handlers = new Map<Uuid, { handler: Handler; accept: string | undefined }>();
 
-  constructor(options: Partial<GatewayOptions> = {}, log = new FakeLog<StoredResult>()) {
+  constructor(options: Partial<GatewayOptions> = {}, log = new MemoryLog<StoredResult>()) {
     this.log = log;
     this.gateway = new Gateway({
       view: this.world,

@@ -1,17 +1,32 @@
 import type { KeyedLog } from '../model/keyed-log.ts';
 
-/** A log in memory; its writes fail while `failure` is set. */
+/** A log in memory. */
 export class MemoryLog<T> implements KeyedLog<T> {
   readonly #records = new Map<string, T>();
-  failure: Error | undefined;
-  get = (key: string) => this.#records.get(key);
-  entries = () => this.#records.entries();
+  /** The result of `put`; replace it to delay or fail. */
+  durable: () => Promise<void> = async () => {};
+  get(key: string) {
+    return this.#records.get(key);
+  }
+  entries() {
+    return this.#records.entries();
+  }
   get size() {
     return this.#records.size;
   }
-  async put(key: string, record: T) {
-    if (this.failure) throw this.failure;
-    this.#records.set(key, record);
+  /** Visible immediately, and removed if it fails. */
+  async put(key: string, value: T) {
+    const before = this.#records.get(key);
+    this.#records.set(key, value);
+    try {
+      await this.durable();
+    } catch (failure) {
+      if (before === undefined) this.#records.delete(key);
+      else this.#records.set(key, before);
+      throw failure;
+    }
   }
-  remove = async (key: string) => this.#records.delete(key);
+  async remove(key: string) {
+    return this.#records.delete(key);
+  }
 }

@@ -1,5 +1,10 @@
-import type { AppendHandle, Chunks, ReadHandle, StoreFiles } from '../storage/files/files.ts';
-import { MemoryFiles } from '../storage/files/memory-files.ts';
+import {
+  type AppendHandle,
+  type Chunks,
+  MemoryFiles,
+  type ReadHandle,
+  type StoreFiles,
+} from '../storage/files/files.ts';
 
 export type FileStep = 'append' | 'sync' | 'truncate' | 'replace' | 'rename' | 'remove';
 

@@ -5,7 +5,7 @@ import { completeOptions } from '../platform/config.ts';
 import { makeFirstWorld } from '../platform/first-world.ts';
 import { type Actor, systemActor } from '../services/resources/actor.ts';
 import { type ControlPlane, coreConfigOf, createControlPlaneServices } from '../services/resources/control-plane.ts';
-import { RandomPasswords } from '../services/security/random-passwords.ts';
+import { RandomPasswords } from '../services/security/passwords.ts';
 import { type WorldSeeds, type WorldSeedsOptions, worldSeeds } from '../services/seeds/world-seeds.ts';
 import { openStore, type WorldStore } from '../storage/world/world-store.ts';
 

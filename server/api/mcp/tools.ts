@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { jsonIn, memberOf } from '../../model/json.ts';
+import { reasonOf } from '../../model/errors.ts';
+import { type Json, jsonIn, memberOf } from '../../model/json.ts';
+import { valueAt } from '../../model/patch/pointer.ts';
+import { jsonSchemaOf } from '../openapi/json-schema.ts';
 import { deliveryRoutes } from '../routes/delivery.ts';
 import { historyRoutes } from '../routes/history.ts';
 import { leadRoutes } from '../routes/leads.ts';
@@ -7,14 +11,73 @@ import { invokeRoutes, logRoutes } from '../routes/logs.ts';
 import { mailRoutes } from '../routes/mails.ts';
 import { anyRoutes } from '../routes/meta-any.ts';
 import { outboundRoutes } from '../routes/outbound.ts';
+import { pathParameters } from '../routes/path-parameters.ts';
 import { failureRoutes, recordedRoutes } from '../routes/recorded.ts';
-import type { Route } from '../routes/route.ts';
+import { FORM_TYPE, namesIn, type Route } from '../routes/route.ts';
 import { searchRoutes } from '../routes/search.ts';
+import { controlPlaneTables } from '../routes/tables.ts';
 import { treeRoutes } from '../routes/tree.ts';
 import { windowRoutes } from '../routes/window.ts';
-import { planChange, requirePlan } from './change-plan.ts';
-import { describeRoute, findRoutes, routeNamed } from './route-list.ts';
-import type { Arguments, ToolClient } from './tool-client.ts';
+import { type Arguments, addressOf, type ToolClient } from './tool-client.ts';
+
+interface Plan {
+  route: Route;
+  request: Arguments;
+  /** Identifies the request and the state that it changes. */
+  id: string;
+  before: unknown;
+}
+
+/** Returns a description of the change that a request would make, and the id to apply it with. Throws Error for an invalid request. */
+async function planChange(client: ToolClient, input: Arguments): Promise<object> {
+  const { id, route, request, before } = await planOf(client, input);
+  const { summary, description, permission } = route;
+  return {
+    plan: id,
+    request: `${route.route.split(' ')[0]?.toUpperCase()} ${addressOf(route, request)}`,
+    summary,
+    description,
+    permission,
+    ...(route.route.startsWith('patch ') && Array.isArray(request.body)
+      ? {
+          changes: request.body.map((operation) => ({
+            ...operation,
+            before: valueAt(before, String(memberOf(operation, 'path'))),
+          })),
+        }
+      : { before, body: request.body }),
+  };
+}
+
+/** Returns the planned request. Throws Error if the plan is of another request, or of another state. */
+async function requirePlan(client: ToolClient, input: Arguments): Promise<Plan> {
+  const plan = await planOf(client, input);
+  if (plan.id === input.plan) return plan;
+  throw new Error(
+    'the plan is of other arguments or of an earlier state. Call plan_change again and check what it returns.',
+  );
+}
+
+/** Nothing is stored between plan and change: the id is a hash of both the request and the present state. */
+async function planOf(client: ToolClient, input: Arguments): Promise<Plan> {
+  const { route: operation, path, query } = input;
+  const route = routeNamed(operation, 'change');
+  // Some clients send the JSON of a body as text.
+  const body = typeof input.body === 'string' ? (jsonIn(input.body) ?? input.body) : input.body;
+  const request = { ...Object(path), ...Object(query), ...(body !== undefined && { body }) };
+  addressOf(route, request);
+  try {
+    route.body?.read?.(body as Json | undefined); // parsed from JSON
+  } catch (cause) {
+    throw new Error(`the argument 'body' is invalid: ${reasonOf(cause)}`, { cause });
+  }
+  const reader = readerOf(route);
+  const before = reader && (await client.send(reader, request)).value;
+  // The state of a resource changes with its containers, its record does not.
+  const state = memberOf(before, 'modified') ?? before ?? null;
+  const hash = createHash('sha256').update(JSON.stringify([operation, path ?? {}, query ?? {}, body ?? null, state]));
+  return { route, request, id: hash.digest('hex').slice(0, 16), before };
+}
 
 type Schemas = Readonly<Record<string, object>>;
 
@@ -210,3 +273,86 @@ export const tools: Readonly<Record<string, Tool>> = {
     },
   },
 };
+
+const MAX_ROUTES = 40;
+/** Media types of responses that do not end, or are not for a tool. */
+const NOT_FOR_TOOLS = ['text/event-stream', 'application/gzip', 'application/octet-stream'];
+
+/** The operations that tools can call, by their ids in the API document. */
+const routes = new Map<string, Route>(
+  controlPlaneTables.flatMap((table) => Object.entries(table)).filter(([, route]) => isForTools(route)),
+);
+
+function isForTools({ answer, body }: Route): boolean {
+  return (
+    answer !== undefined &&
+    answer.status !== 101 &&
+    !answer.mediaTypes?.some((type) => NOT_FOR_TOOLS.includes(type)) &&
+    (body === undefined || body.mediaTypes.some((type) => type !== FORM_TYPE && type.includes('json')))
+  );
+}
+
+/** Returns the operation with that id. Throws Error if there is none, or if it is of the other kind. */
+function routeNamed(id: unknown, kind: 'get' | 'change'): Route {
+  const route = routes.get(String(id));
+  if (!route) throw new Error(`there is no operation '${String(id).slice(0, 64)}'. Use find_routes to find its ID.`);
+  if ((kind === 'get') === route.route.startsWith('get ')) return route;
+  throw new Error(kind === 'get' ? `${id} changes something. Use plan_change.` : `${id} only reads. Use read_route.`);
+}
+
+/** Returns the operation that reads what is at the path of another one. */
+function readerOf({ route }: Route): Route | undefined {
+  const address = `get ${route.slice(route.indexOf(' ') + 1)}`;
+  return [...routes.values()].find((candidate) => candidate.route === address && candidate.when === undefined);
+}
+
+/** Returns the operations whose id, path or summary contains all words, in any letter case. */
+function findRoutes(query: string): object {
+  const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const matches = [...routes].filter(([id, { route, summary }]) => {
+    const entry = `${id} ${route} ${summary}`.toLowerCase();
+    return terms.every((term) => entry.includes(term));
+  });
+  const brief = matches
+    .slice(0, MAX_ROUTES)
+    .map(([id, { route, summary, permission }]) => ({ id, route, summary, permission }));
+  return { total: matches.length, routes: brief };
+}
+
+/** Returns an operation with the JSON Schemas of its input and output. Throws Error if there is none with that id. */
+function describeRoute(id: unknown): object {
+  const route = routes.get(String(id));
+  if (!route) throw new Error(`there is no operation '${String(id).slice(0, 64)}'. Search with q.`);
+  const { summary, description, permission, answer } = route;
+  return {
+    route: route.route,
+    summary,
+    description,
+    permission,
+    input: inputSchemas(route),
+    output: answer?.schema && jsonSchemaOf(answer.schema),
+  };
+}
+
+/** The JSON Schemas of the path parameters, query parameters and body of a route, by name. */
+export function inputSchemas(route: Route): Record<string, object> {
+  const path = namesIn(route.route).map((name) => {
+    const [description, schema] = pathParameters[name] ?? [];
+    return [name, { ...schema, description }];
+  });
+  const query = Object.entries(route.query ?? {}).map(([name, { form, description }]) => [
+    name,
+    { ...form, description },
+  ]);
+  return { ...Object.fromEntries([...path, ...query]), ...(route.body && { body: jsonSchemaOf(route.body.schema) }) };
+}
+
+/** The names of the required members of `inputSchemas`. */
+export function requiredInput(route: Route): string[] {
+  const query = Object.entries(route.query ?? {}).filter(([, { isRequired }]) => isRequired);
+  return [
+    ...namesIn(route.route),
+    ...query.map(([name]) => name),
+    ...(route.body && !route.body.isOptional ? ['body'] : []),
+  ];
+}

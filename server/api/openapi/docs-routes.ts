@@ -1,8 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import type { JsonObject } from '../../model/json.ts';
-import { docsPage } from './docs-page.ts';
-import { DOCUMENTS, type DocumentName } from './document.ts';
-import { type DocumentAddresses, DocumentStore } from './document-store.ts';
+import { DOCUMENTS, type DocumentAddresses, type DocumentName, DocumentStore } from './document.ts';
 
 const DOCUMENT_NAMES = Object.keys(DOCUMENTS) as DocumentName[]; // its keys, and no others
 
@@ -64,4 +62,112 @@ function contentPolicy(gatewayUrl: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+}
+
+const SCRIPT = 'openapi-explorer.min.js';
+
+const linkTo =
+  (selectedName: DocumentName) =>
+  ([name, { title }]: [string, { title: string }]): string =>
+    `<a href="docs?document=${name}"${name === selectedName ? ' aria-current="page"' : ''}>${title}</a>`;
+
+/**
+ * The documentation page: links to the documents, and the explorer element over one of them, in the light or dark colors of the reader's
+ * system. Addresses are relative, so that the page works below a proxy path. The rules of the page take precedence over those of the element
+ * and set its colors without a script.
+ */
+function docsPage(selectedName: DocumentName): string {
+  const { title, path } = DOCUMENTS[selectedName];
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="data:,">
+<style>
+:root { color-scheme: light dark; background: light-dark(#ffffff, #131b17); }
+body { margin: 0; display: flex; flex-direction: column; height: 100vh; font: 14px system-ui, sans-serif; }
+h1 { font-size: 18px; margin: 8px 16px; }
+nav { display: flex; gap: 16px; padding: 0 16px 8px; background: light-dark(#fbfbf9, #0e1411); }
+nav a { color: light-dark(#1f7a52, #5cc394); }
+nav a[aria-current] { color: light-dark(#1d2420, #e3e9e4); font-weight: 600; text-decoration: none; }
+openapi-explorer { flex: 1; min-height: 0; }
+openapi-explorer {
+  --font-regular: system-ui, sans-serif;
+  --font-mono: ui-monospace, monospace;
+  --font-size-regular: 15px;
+  --font-size-small: 14px;
+  --font-size-mono: 13px;
+  --border-radius: 4px;
+
+  --bg: light-dark(#ffffff, #131b17);
+  --bg2: light-dark(#f4f5f1, #19231e);
+  --bg3: light-dark(#e9ebe5, #202c26);
+  --light-bg: light-dark(#e4e6df, #26322c);
+  --input-bg: light-dark(#ffffff, #0e1411);
+  --hover-color: light-dark(#f4f5f1, #19231e);
+  --fg: light-dark(#1d2420, #e3e9e4);
+  --fg2: light-dark(#3a453f, #c6cfc9);
+  --fg3: light-dark(#56615a, #a9b5ae);
+  --light-fg: light-dark(#667069, #93a098);
+  --placeholder-color: light-dark(#98a19a, #647068);
+  --border-color: light-dark(#d3d7cf, #35443c);
+  --light-border-color: light-dark(#e4e6df, #26322c);
+
+  --primary-color: light-dark(#1f7a52, #5cc394);
+  --primary-btn-text-color: light-dark(#ffffff, #0e1411);
+  --secondary-color: light-dark(#1f7a52, #5cc394);
+  --header-bg: light-dark(#1f7a52, #5cc394);
+  --header-fg: light-dark(#1d2420, #e3e9e4);
+  --nav-bg-color: light-dark(#fbfbf9, #0e1411);
+  --nav-text-color: light-dark(#3a453f, #c6cfc9);
+  --nav-hover-bg-color: light-dark(#e3f1ea, #183527);
+  --nav-hover-text-color: light-dark(#1f7a52, #5cc394);
+  --nav-hover-scrollbar-color: light-dark(#d3d7cf, #35443c);
+
+  --code-fg: light-dark(#56615a, #a9b5ae);
+  --inline-code-fg: light-dark(#175c3d, #7fd3ab);
+  --code-property-color: light-dark(#8a2a5b, #e59ac2);
+  --code-keyword-color: light-dark(#2c6bc9, #7fa8ef);
+  --code-operator-color: light-dark(#a86400, #e0a84a);
+
+  --light-green: light-dark(#e3f1ea, #183527);
+  --light-blue: light-dark(#e4edfa, #182636);
+  --light-orange: light-dark(#f8eddd, #33270f);
+  --light-yellow: light-dark(#f8eddd, #33270f);
+  --light-red: light-dark(#f9e4e2, #3a1c19);
+  --light-purple: light-dark(#eee8f9, #271f38);
+
+  /* The element reads these itself, and understands nothing but plain colours. */
+  --green: #1f7a52;
+  --blue: #2c6bc9;
+  --orange: #a86400;
+  --yellow: #a86400;
+  --red: #c0362c;
+  --purple: #6b46b8;
+}
+/* The element would give a hovered button the color of its background. */
+openapi-explorer::part(btn-try):is(:hover, :focus-visible) { color: light-dark(#ffffff, #0e1411); }
+@media (prefers-color-scheme: dark) {
+  openapi-explorer {
+    --green: #5cc394;
+    --blue: #7fa8ef;
+    --orange: #e0a84a;
+    --yellow: #e0a84a;
+    --red: #f0776b;
+    --purple: #b79cf0;
+  }
+}
+</style>
+<script type="module" src="docs/${SCRIPT}"></script>
+</head>
+<body>
+<header><h1>${title}</h1>
+<nav aria-label="Documents">${Object.entries(DOCUMENTS).map(linkTo(selectedName)).join('')}</nav></header>
+<openapi-explorer spec-url="${path}" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
+<noscript>This page needs JavaScript. The document itself is at <a href="${path}">${path}</a>.</noscript>
+</body>
+</html>
+`;
 }

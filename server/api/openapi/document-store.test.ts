@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DocumentStore, MAX_STORED_DOCUMENTS } from './document-store.ts';
+import { DocumentStore, MAX_STORED_DOCUMENTS } from './document.ts';
 
 const addressesOf = (host: string) => ({ baseUrl: `http://${host}`, gatewayUrl: 'http://gateway' });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { resourceTypes } from '../../model/registry.ts';
@@ -7,7 +8,6 @@ import { PREFIX } from '../routes/security.ts';
 import { contractTables, emulatorTables } from '../routes/tables.ts';
 import { namingOf } from '../routes/type-naming.ts';
 import { namedSchemas } from '../schemas/parts.ts';
-import type { DocumentAddresses } from './document-store.ts';
 import { jsonSchemasOf, ref } from './json-schema.ts';
 import { type Conversion, documentedPaths, errorResponse, parametersOf, pathsOf, refusalsOf } from './operation.ts';
 import { typeSchemas } from './type-schemas.ts';
@@ -274,3 +274,57 @@ const TAG_GROUPS: readonly { name: string; tags: readonly (readonly [name: strin
     ],
   },
 ];
+
+/** The addresses of the platform for a reader of the document, without trailing slashes. */
+export interface DocumentAddresses {
+  /** `{base_url}` */
+  baseUrl: string;
+  /** `{gateway_url}` */
+  gatewayUrl: string;
+}
+
+interface StoredDocument {
+  /** The entity tag (RFC 9110, 8.8.3). */
+  tag: string;
+  body: Buffer;
+}
+
+/** Placeholders for the addresses, the only part that differs between readers. The host name cannot exist (RFC 6761). */
+const PLACEHOLDERS = { baseUrl: 'http://base-url.invalid', gatewayUrl: 'http://gateway-url.invalid' };
+/** Readers use few names of the platform. Each document has about a megabyte. */
+export const MAX_STORED_DOCUMENTS = 8;
+
+/** The document as JSON: created once, which is slow, and kept as bytes for each of the latest pairs of addresses. */
+export class DocumentStore {
+  readonly #create: (addresses: DocumentAddresses) => JsonObject;
+  #template: string | undefined;
+  /** The least recently read one comes first. */
+  readonly #documents = new Map<string, StoredDocument>();
+
+  constructor(create: (addresses: DocumentAddresses) => JsonObject) {
+    this.#create = create;
+  }
+
+  read(addresses: DocumentAddresses): StoredDocument {
+    const key = JSON.stringify([addresses.baseUrl, addresses.gatewayUrl]);
+    const document = this.#documents.get(key) ?? this.#fill(addresses);
+    this.#documents.delete(key);
+    this.#documents.set(key, document);
+    const [oldest] = this.#documents.keys();
+    if (this.#documents.size > MAX_STORED_DOCUMENTS && oldest !== undefined) this.#documents.delete(oldest);
+    return document;
+  }
+
+  #fill({ baseUrl, gatewayUrl }: DocumentAddresses): StoredDocument {
+    this.#template ??= JSON.stringify(this.#create(PLACEHOLDERS));
+    const text = this.#template
+      .replaceAll(PLACEHOLDERS.baseUrl, () => withinJson(baseUrl))
+      .replaceAll(PLACEHOLDERS.gatewayUrl, () => withinJson(gatewayUrl));
+    const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+    return { tag, body: Buffer.from(text) };
+  }
+}
+
+function withinJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}

@@ -3,7 +3,7 @@ import { createServer, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { afterEach, expect, it } from 'vitest';
-import { forExpress } from './for-express.ts';
+import { forExpress } from './listening.ts';
 
 class Marked extends ServerResponse {
   constructor(...args: ConstructorParameters<typeof ServerResponse>) {

@@ -3,8 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { toPlatformError } from '../../model/errors.ts';
-import { GracefulShutdown } from './graceful-shutdown.ts';
-import { listenAt } from './listening.ts';
+import { GracefulShutdown, listenAt } from './listening.ts';
 
 it('a stopping server refuses changes, still answers reads and requests that have begun, and then closes all connections', async () => {
   const shutdown = new GracefulShutdown();

@@ -1,7 +1,8 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
+import { EventEmitter, once } from 'node:events';
+import { IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
-import { codeOf } from '../../model/errors.ts';
+import type { Express } from 'express';
+import { codeOf, PlatformError } from '../../model/errors.ts';
 
 const IPV6_LOOPBACK = '::1';
 /** Without IPv6, clients do not try the IPv6 address. */
@@ -55,4 +56,130 @@ export async function closeWithin(server: Server, graceMs: number): Promise<void
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearTimeout(timer);
+}
+
+const ANNOUNCED_MS = 5_000;
+const UNANNOUNCED_MS = 10_000;
+
+/**
+ * Options for a listener with keep-alive connections. The listener waits longer than it announces, because a client can send a request at
+ * the last moment or notice the end late on a busy machine. Otherwise the client would get ECONNRESET and could not know whether the
+ * request was executed.
+ *
+ * @param announcedMs time that responses announce
+ */
+export function keepIdleConnections(announcedMs = ANNOUNCED_MS): ServerOptions {
+  class PatientResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+    constructor(request: Request, options?: object) {
+      // node:http supports these options, but its types do not include them.
+      super(...([request, options] as unknown as [Request]));
+      // By then, node:http has set the announced time and up to a second, unless a further request has been received.
+      this.once('close', () => {
+        const { socket } = request;
+        if ((socket.timeout ?? 0) >= announcedMs) socket.setTimeout(announcedMs + UNANNOUNCED_MS);
+      });
+    }
+  }
+  return { keepAliveTimeout: announcedMs, ServerResponse: PatientResponse };
+}
+
+export interface ArrivalTimes {
+  headersMs: number;
+  requestMs: number;
+}
+
+/** The limits of listeners without explicit ones. */
+const ARRIVAL_TIMES: ArrivalTimes = { headersMs: 20_000, requestMs: 60_000 };
+
+/** Interval at which node:http checks the limits; its default of 30 s would add to each of them. */
+const CHECK_MS = 1_000;
+
+/** Options for a listener that disconnects slow clients, because each one uses a connection and memory. */
+export function cutSlowClients({ headersMs, requestMs }: ArrivalTimes = ARRIVAL_TIMES): ServerOptions {
+  return { headersTimeout: headersMs, requestTimeout: requestMs, connectionsCheckingInterval: CHECK_MS };
+}
+
+/**
+ * Options for the server of an express app. Express changes the prototype of each request and response, which makes V8 lose their shape:
+ * every access takes several times as long, also in node:http. Objects of these classes have the express prototype from the start.
+ *
+ * @param options the options of the server, with or without a class of responses
+ */
+export function forExpress(app: Express, options: ServerOptions = {}): ServerOptions {
+  class AppRequest extends IncomingMessage {}
+  class AppResponse<R extends IncomingMessage> extends (options.ServerResponse ?? ServerResponse)<R> {}
+  app.request = prototypeFor(app, AppRequest.prototype, app.request);
+  app.response = prototypeFor(app, AppResponse.prototype, app.response);
+  return { ...options, IncomingMessage: AppRequest, ServerResponse: AppResponse };
+}
+
+/** The prototype of a class, extended with the methods of express. */
+function prototypeFor<T extends object>(app: Express, prototype: object, expressOwn: T): T {
+  Object.setPrototypeOf(prototype, Object.getPrototypeOf(expressOwn));
+  return Object.assign(prototype, { app }) as T; // its prototype is that of express
+}
+
+/** Time for which running requests can continue after the platform was asked to stop. */
+const DRAIN_MS = 4_000;
+/** Further time to send the responses, while writes are refused. */
+const LAST_ANSWERS_MS = 500;
+
+const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/**
+ * Shutdown of the control plane in two steps, so that every change is acknowledged. After `begin`, writes are refused and responses close
+ * their connection; lambdas that are finishing can still read. `end` then stops listening, waits for running requests and closes all
+ * connections.
+ */
+export class GracefulShutdown {
+  readonly #open = new Set<ServerResponse>();
+  readonly #events = new EventEmitter();
+  #beganAtMs: number | undefined;
+
+  /** Call this before each response. Throws PlatformError 503 for writes after the start of the shutdown. */
+  track(request: IncomingMessage, response: ServerResponse): void {
+    this.#open.add(response);
+    response.once('close', () => {
+      this.#open.delete(response);
+      this.#events.emit('closed');
+    });
+    if (this.#beganAtMs === undefined) return;
+    response.setHeader('Connection', 'close');
+    if (READING.has(request.method ?? '')) return;
+    throw new PlatformError(
+      'stopping',
+      'the platform is stopping, so the change was not made. Repeat the request when the platform is running again.',
+    );
+  }
+
+  begin(): void {
+    this.#beganAtMs ??= performance.now();
+    for (const response of this.#open) if (!response.headersSent) response.setHeader('Connection', 'close');
+  }
+
+  /**
+   * Resolves when both listeners and all connections are closed.
+   *
+   * @param second a server that passes its connections on, if any
+   * @param seal makes every later change fail, because it could not be acknowledged any more
+   */
+  async end(server: Server, second: NetServer | undefined, seal: () => void): Promise<void> {
+    this.begin();
+    const listeners = second ? [server, second] : [server];
+    const closed = Promise.all(listeners.map((listener) => once(listener, 'close')));
+    for (const listener of listeners) listener.close();
+    server.closeIdleConnections();
+    await this.#answered(DRAIN_MS - (performance.now() - (this.#beganAtMs ?? 0)));
+    seal();
+    await this.#answered(LAST_ANSWERS_MS);
+    server.closeAllConnections();
+    await closed;
+  }
+
+  /** Resolves when no request is open or the time is over. */
+  async #answered(timeoutMs: number): Promise<void> {
+    const signal = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
+    while (this.#open.size > 0 && !signal.aborted)
+      await once(this.#events, 'closed', { signal }).catch(() => undefined); // the time is over
+  }
 }

@@ -16,9 +16,7 @@ import {
   type Route,
   type Routes,
 } from '../routes/route.ts';
-import { JsonText } from './json-text.ts';
-import { queryOf, singleParameter } from './query.ts';
-import { readForm, readJson } from './read-body.ts';
+import { queryOf, readForm, readJson, singleParameter } from './read-body.ts';
 
 type Path = Readonly<Record<string, string>>;
 
@@ -341,4 +339,31 @@ function readParameter(
 async function readBody(body: NonNullable<Route['body']>, req: Request): Promise<unknown> {
   if (body.readForm) return body.readForm(await readForm(req));
   return body.read?.(await readJson(req, { types: body.mediaTypes }));
+}
+
+const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((mark) => Buffer.from(mark)) as [Buffer, Buffer, Buffer];
+
+export class JsonText {
+  readonly #parts: readonly Uint8Array[];
+
+  constructor(parts: readonly Uint8Array[]) {
+    this.#parts = parts;
+  }
+
+  static list(values: readonly Uint8Array[]): JsonText {
+    return new JsonText([OPEN, ...values.flatMap((value, at) => (at === 0 ? [value] : [COMMA, value])), CLOSE]);
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+}
+
+/** Routes whose modules are loaded on the first request, to keep the start fast. */
+export function lazyRoutes(get: () => Promise<RequestHandler>): RequestHandler {
+  let routes: RequestHandler | undefined;
+  return async (req, res, next) => {
+    routes ??= await get();
+    routes(req, res, next);
+  };
 }

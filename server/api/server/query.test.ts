@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { queryOf, singleParameter } from './query.ts';
+import { queryOf, singleParameter } from './read-body.ts';
 
 const query = (text: string) => new URLSearchParams(text);
 

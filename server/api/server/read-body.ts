@@ -2,10 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import type express from 'express';
 import { parse as parseSafely } from 'secure-json-parse';
 import { invalid, PlatformError, reasonOf } from '../../model/errors.ts';
-import type { Json } from '../../model/json.ts';
-import { faultOfJson } from '../../model/json-limits.ts';
+import { faultOfJson, type Json, MALFORMED_TEXT, pathOfMalformedText } from '../../model/json.ts';
 import { pointerTo } from '../../model/patch/pointer.ts';
-import { MALFORMED_TEXT, pathOfMalformedText } from '../../model/well-formed.ts';
 import { FORM_TYPE } from '../routes/route.ts';
 import { readWholeBody } from './whole-body.ts';
 
@@ -112,4 +110,21 @@ export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
       `the content type is not supported. Send the fields as ${FORM_TYPE} and set the Content-Type header.`,
     );
   return new URLSearchParams(textOf(bytes));
+}
+
+/** Shared by all requests without a query. */
+const NO_PARAMETERS = new URLSearchParams();
+
+/** The query parameters of a request, in the order of the request. */
+export function queryOf(req: IncomingMessage): URLSearchParams {
+  const { url = '' } = req;
+  const mark = url.indexOf('?');
+  return mark < 0 ? NO_PARAMETERS : new URLSearchParams(url.slice(mark + 1));
+}
+
+/** A parameter that must not be repeated; undefined if absent. Throws 400 if it is repeated (D-012). */
+export function singleParameter(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name);
+  if (values.length > 1) throw new PlatformError('invalid_query', `query parameter '${name}' must not be repeated`);
+  return values[0];
 }

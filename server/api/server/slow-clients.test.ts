@@ -3,8 +3,7 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
-import { closeWithin, listenAt } from './listening.ts';
-import { cutSlowClients } from './slow-clients.ts';
+import { closeWithin, cutSlowClients, listenAt } from './listening.ts';
 
 it('a listener without limits of its own gives a client 20 seconds for the headers and 60 for the whole request', () => {
   const { headersTimeout, requestTimeout } = createServer(cutSlowClients());

@@ -6,7 +6,7 @@ import {
   type ImagePull,
 } from '../../api/routes/containers.ts';
 import { A_WORKLOAD } from '../../api/schemas/parts.ts';
-import { isForeignWrite } from '../../api/server/foreign-write.ts';
+import { isForeignWrite } from '../../api/server/host-guard.ts';
 import { mountRoutes, type RouteGuard, targetOf } from '../../api/server/mount-routes.ts';
 import { visibilityFor } from '../../api/server/visibility.ts';
 import type { Caller } from '../../model/caller.ts';

@@ -9,7 +9,7 @@ import { violationIn, withVariable } from '../../mocks/scm/scm-variables.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
-import { scopeOf } from '../../model/rules/scope.ts';
+import { scopeOf } from '../../model/rules/hierarchy.ts';
 import { parseWith } from '../../model/rules/validate.ts';
 import type { PipelineService } from '../../runtimes/pipelines/pipeline-service.ts';
 import type { PipelineRuns } from './pipeline-runs.ts';

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MemoryFiles } from '../../storage/files/files.ts';
 import { openKeyedLog } from '../../storage/files/keyed-log.ts';
-import { MemoryFiles } from '../../storage/files/memory-files.ts';
 import { type FileLink, LinkedFiles, type LinkedFilesOptions } from './linked-files.ts';
 
 const LAMBDA = '2f6b4c1e-0000-4000-8000-00000000000a';

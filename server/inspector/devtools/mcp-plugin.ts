@@ -1,7 +1,7 @@
 import express, { type Router } from 'express';
 import { authenticate } from '../../api/server/authenticate.ts';
-import { isForeignWrite } from '../../api/server/foreign-write.ts';
-import { lazyRoutes } from '../../api/server/lazy-routes.ts';
+import { isForeignWrite } from '../../api/server/host-guard.ts';
+import { lazyRoutes } from '../../api/server/mount-routes.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { plugin } from '../../plugin/plugin.ts';
 import { isFromThisMachine } from '../../plugin/reachable-url.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
+import { MemoryFiles } from '../../storage/files/files.ts';
 import { openKeyedLog } from '../../storage/files/keyed-log.ts';
-import { MemoryFiles } from '../../storage/files/memory-files.ts';
 import { type KeptOutboundRules, outboundRulesIn } from './outbound-rules.ts';
 
 async function open() {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import { causeOf } from '../../model/cause.ts';
+import { causeOf } from '../../model/commit.ts';
 import type { ExchangeRecord } from '../../model/exchange-record.ts';
 import { captured } from '../../model/exchange-record.ts';
 import type { PipelineRun, PipelineStart } from '../../model/pipeline-run.ts';
 import type { StoredResource } from '../../model/record.ts';
+import { MemoryFiles } from '../../storage/files/files.ts';
 import { openKeyedLog } from '../../storage/files/keyed-log.ts';
-import { MemoryFiles } from '../../storage/files/memory-files.ts';
 import { PipelineRuns } from './pipeline-runs.ts';
 
 let nowMs: number;

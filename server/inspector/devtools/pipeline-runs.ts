@@ -1,5 +1,4 @@
-import { proofOf } from '../../model/cause.ts';
-import type { Change, Commit } from '../../model/commit.ts';
+import { type Change, type Commit, proofOf } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { ExchangeRecord } from '../../model/exchange-record.ts';
 import { bytesOfText } from '../../model/held-bytes.ts';

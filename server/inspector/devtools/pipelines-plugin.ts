@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { jobProjects, scmPipelines, scmPlugin } from '../../mocks/scm/plugin.ts';
 import { pathWithNamespace } from '../../mocks/scm/scm-state.ts';
 import { typeOf } from '../../model/registry.ts';
-import { endpointsOf } from '../../model/types/embedded.ts';
+import { endpointsOf } from '../../model/types/provider-rules.ts';
 import { plugin } from '../../plugin/plugin.ts';
 import { committed, deploymentRecorded, exchangeEnded } from '../../plugin/tokens.ts';
+import { containers } from '../../runtimes/containers/declaration.ts';
 import { pipelines } from '../../runtimes/pipelines/declaration.ts';
 import { PipelineService } from '../../runtimes/pipelines/pipeline-service.ts';
 import { SAMPLE_DIR } from '../../runtimes/pipelines/sample-repository.ts';
@@ -17,7 +18,8 @@ const STOP_TIMEOUT_MS = 60_000;
 
 /** Runs of pipelines: those that the window starts, and what all report. */
 export const pipelinesPlugin = plugin({
-  declaration: pipelines,
+  // The engine of jobs is a setting of containers.
+  declaration: { ...pipelines, settings: containers.settings },
   needs: { scm: scmPlugin, security: securityPlugin },
   async start(platform, { scm: { scm, token: scmToken, secrets }, security: { credentials } }) {
     const { view } = platform.store;
@@ -62,6 +64,7 @@ export const pipelinesPlugin = plugin({
     const starter = new PipelineService({
       sampleDir: packageFile(SAMPLE_DIR),
       env: process.env,
+      containerEngine: platform.config.containers.engine,
       baseUrl: () => platform.addresses.serviceAddresses().baseUrl,
       createKey: () => credentials.createKey(view.root.owner, view.root.id),
       revokeKey: (key) => credentials.revokeKey(key),

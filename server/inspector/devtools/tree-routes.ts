@@ -6,8 +6,7 @@ import type { Json } from '../../model/json.ts';
 import { stepTo } from '../../model/patch/pointer.ts';
 import { isUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord, typeWordsFrom } from '../../model/registry.ts';
-import { allBelow, ancestors, closestAncestor, fqonOf, ORGANIZATION } from '../../model/rules/hierarchy.ts';
-import { scopeOf } from '../../model/rules/scope.ts';
+import { allBelow, ancestors, closestAncestor, fqonOf, ORGANIZATION, scopeOf } from '../../model/rules/hierarchy.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import {
   isContainerEngine,

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { EndpointUse, PlatformPulse, PlatformStatus } from '../../api/routes/window.ts';
 import { windowRoutes } from '../../api/routes/window.ts';
-import { isForeignWrite } from '../../api/server/foreign-write.ts';
+import { isForeignWrite } from '../../api/server/host-guard.ts';
 import { mountRoutes, type RouteGuard, targetOf } from '../../api/server/mount-routes.ts';
 import { readJson } from '../../api/server/read-body.ts';
 import { visibilityFor } from '../../api/server/visibility.ts';

@@ -1,6 +1,6 @@
 import type { Router } from 'express';
 import { type FailureReplayed, type FailureView, failureRoutes } from '../../api/routes/recorded.ts';
-import { changeSourceOf } from '../../api/server/change-source.ts';
+import { changeSourceOf } from '../../api/server/authenticate.ts';
 import { type Handlers, mountRoutes, type RouteGuard, requireRoot } from '../../api/server/mount-routes.ts';
 import { type Visibility, visibilityFor } from '../../api/server/visibility.ts';
 import type { Caller } from '../../model/caller.ts';

@@ -10,7 +10,7 @@ import { exactTimeOf } from '../../model/iso-time.ts';
 import type { OutboundRule } from '../../model/outbound-rule.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
-import { scopeOf } from '../../model/rules/scope.ts';
+import { scopeOf } from '../../model/rules/hierarchy.ts';
 import type { HistoryService } from '../../services/history/history-service.ts';
 import type { PageQuery, Placed, RecordLog } from '../../storage/records/record-log.ts';
 import type { ActivityLog } from './activity-log.ts';

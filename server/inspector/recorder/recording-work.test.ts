@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, vi } from 'vitest';
 import type { OutboundCall } from '../../model/invocation.ts';
-import { MemoryFiles } from '../../storage/files/memory-files.ts';
+import { MemoryFiles } from '../../storage/files/files.ts';
 import { RecordLogs } from '../../storage/records/record-logs.ts';
 import { invocation, TestGateway, text } from '../../testing/gateway.ts';
 import { figuresOfInvocation, mayBeWarnedKind, outboundCallsOfKind } from './recorded-invocation.ts';

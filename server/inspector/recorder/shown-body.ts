@@ -6,7 +6,7 @@ import { type CapturedBody, MAX_CAPTURED_BYTES } from '../../model/exchange-reco
 import type { OutboundBody } from '../../model/invocation.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { HIDDEN, isHiddenPlace } from '../../model/rules/masking.ts';
-import { formDecoded } from '../../services/security/authorization-header.ts';
+import { formDecoded } from '../../services/security/authenticator.ts';
 
 /** Names whose values are hidden: in JSON, forms and queries. */
 const SECRET_NAME =

@@ -130,7 +130,7 @@ describe('the mock CRM', () => {
   });
 
   it('responds with the reason of a rejection even when the disk is full', async () => {
-    refusedForms.failure = new Error('ENOSPC');
+    refusedForms.durable = () => Promise.reject(new Error('ENOSPC'));
     expect(await send('email=a%40x')).toMatchObject({ status: 400, body: expect.stringContaining("'oid'") });
   });
 
@@ -283,7 +283,7 @@ describe('the mock CRM', () => {
   });
 
   it('says so when a lead cannot be kept', async () => {
-    leads.failure = new Error('the disk is full');
+    leads.durable = () => Promise.reject(new Error('the disk is full'));
     const answer = await send(form({}));
     expect([answer.status, answer.body]).toEqual([500, expect.stringContaining('the disk is full')]);
     expect(reported).toEqual([]);

@@ -158,7 +158,7 @@ describe('the mock mail server (D-218)', () => {
   });
 
   it('tells the client when a mail cannot be saved', async () => {
-    mails.failure = new Error('the disk is full');
+    mails.durable = () => Promise.reject(new Error('the disk is full'));
     await expect(send({})).rejects.toThrow('452 The mail could not be saved: the disk is full');
   });
 

@@ -9,26 +9,19 @@ import express, {
   type Response,
 } from 'express';
 import { countBody, limitBytesInFlight } from '../../api/server/bytes-in-flight.ts';
-import { forExpress } from '../../api/server/for-express.ts';
-import { isForeignWrite } from '../../api/server/foreign-write.ts';
-import { isOurHost } from '../../api/server/host-guard.ts';
-import { keepIdleConnections } from '../../api/server/idle-connections.ts';
-import { lazyRoutes } from '../../api/server/lazy-routes.ts';
-import { closeWithin, listenAt } from '../../api/server/listening.ts';
+import { isForeignWrite, isOurHost } from '../../api/server/host-guard.ts';
+import { closeWithin, cutSlowClients, forExpress, keepIdleConnections, listenAt } from '../../api/server/listening.ts';
+import { lazyRoutes } from '../../api/server/mount-routes.ts';
 import { RequestTurns } from '../../api/server/request-turns.ts';
-import { cutSlowClients } from '../../api/server/slow-clients.ts';
 import { applyPush } from './apply-push.ts';
 import { serveGit } from './git-http.ts';
 import { ImageRegistry, RegistryError } from './image-registry.ts';
-import { isOpenToJobs } from './job-token-access.ts';
-import { jobNumber, jobTokenOf, pipelineNumber } from './pipeline-number.ts';
 import { notFound, ScmError } from './scm-error.ts';
 import { ScmHooks } from './scm-hooks.ts';
-import { mergeRequestPage, PAGE_HEADERS, projectPage } from './scm-pages.ts';
-import type { ListedRun } from './scm-pipelines.ts';
+import { jobNumber, jobTokenOf, type ListedRun, pipelineNumber } from './scm-pipelines.ts';
 import { ScmProjects, type ScmProjectsOptions } from './scm-projects.ts';
 import { ScmRepositories } from './scm-repositories.ts';
-import type { ScmParts } from './scm-request.ts';
+import { mergeRequestPage, PAGE_HEADERS, projectPage, type ScmParts } from './scm-request.ts';
 import { hashOf, isActive, pathWithNamespace, SCM_USER } from './scm-state.ts';
 import { ScmViews } from './scm-views.ts';
 
@@ -338,4 +331,35 @@ function tokenIn(req: Request): string | undefined {
 function isFirst() {
   const visited = new Set<string>();
   return ({ sha, name }: { sha: string; name: string }) => visited.size < visited.add(`${sha} ${name}`).size;
+}
+
+const PROJECT = '/projects/[^/]+';
+const MERGE_REQUEST = `${PROJECT}/merge_requests(?:/[^/]+)?`;
+
+/** The calls of the API that GitLab's list of job token access has, by method; `ANY` is every one. */
+const CALLS = {
+  GET: [
+    '/job',
+    `${PROJECT}/repository/(?:branches|changelog|tags)`,
+    `${PROJECT}/repository/commits/[^/]+(?:/merge_requests)?`,
+    `${PROJECT}/repository/files/[^/]+/raw`,
+    MERGE_REQUEST,
+    `${MERGE_REQUEST}/notes(?:/[^/]+)?`,
+  ],
+  POST: [`${PROJECT}/trigger/pipeline`],
+  PUT: [`${PROJECT}/pipelines/[^/]+/metadata`],
+  ANY: [
+    `${PROJECT}/(?:deployments|environments|packages|releases|registry|secure_files)(?:/.*)?`,
+    `${PROJECT}/jobs/(?:[^/]+/)?artifacts(?:/.*)?`,
+  ],
+};
+
+const patterns = Object.entries(CALLS).map(
+  ([method, paths]) => [method, new RegExp(`^(?:${paths.join('|')})/?$`)] as const,
+);
+
+/** True if a job's token may call this. Everything else is rejected, as on GitLab. */
+function isOpenToJobs(method: string, path: string): boolean {
+  const read = method === 'HEAD' ? 'GET' : method;
+  return patterns.some(([openMethod, pattern]) => (openMethod === 'ANY' || openMethod === read) && pattern.test(path));
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { z } from 'zod';
 import { plugin, slot } from '../../plugin/plugin.ts';
-import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
+import { readSecret, writeSecret } from '../../storage/files/read-file.ts';
 import { scm } from './declaration.ts';
 import { MockScm } from './mock-scm.ts';
 import { startScm } from './scm-address.ts';

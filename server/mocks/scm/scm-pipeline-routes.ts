@@ -5,9 +5,8 @@ import { PassThrough } from 'node:stream';
 import yazl from 'yazl';
 import { reasonOf } from '../../model/errors.ts';
 import { hasEnded, type PipelineJob } from '../../model/pipeline-run.ts';
-import { jobNumber, pipelineNumber } from './pipeline-number.ts';
 import { notFound, ScmError } from './scm-error.ts';
-import { type ListedRun, traceOf } from './scm-pipelines.ts';
+import { jobNumber, type ListedRun, pipelineNumber, traceOf } from './scm-pipelines.ts';
 import { Raw, type Routes, type ScmParts, type ScmRequest } from './scm-request.ts';
 
 const PIPELINES = '/projects/:project/pipelines';

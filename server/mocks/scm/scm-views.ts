@@ -1,6 +1,5 @@
 import { hasEnded, type PipelineJob } from '../../model/pipeline-run.ts';
-import { jobNumber, pipelineNumber } from './pipeline-number.ts';
-import type { ListedRun } from './scm-pipelines.ts';
+import { jobNumber, type ListedRun, pipelineNumber } from './scm-pipelines.ts';
 import type { ScmCommit } from './scm-repositories.ts';
 import {
   groupIdOf,

@@ -2,9 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { ErrorCode } from '../error-codes.ts';
 import { type ErrorDetail, PlatformError } from '../errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import { MAX_RECORD_SIZE, measure } from '../json-bounds.ts';
-import { MAX_JSON_DEPTH } from '../json-limits.ts';
+import { isJsonObject, type Json, type JsonObject, MAX_JSON_DEPTH } from '../json.ts';
 import { segmentsOf } from './pointer.ts';
 
 /** Elements of arrays that inserts and removals before the end may copy in total: about a quarter of a second. */
@@ -282,3 +280,33 @@ const REASONS: Record<string, string> = {
   OPERATION_PATH_CANNOT_ADD: 'the object or array that would contain it does not exist',
   OPERATION_PATH_UNRESOLVABLE: 'the path does not exist',
 };
+
+/** Maximum size of a record in characters of JSON: the default limit for the body of a create (D-007). */
+const MAX_RECORD_SIZE = 10 * 1024 * 1024;
+
+/** Counted size of a scalar other than a string, or of a pair of brackets. */
+const SMALL = 4;
+
+/** Nesting depth, approximate JSON length, and number of members and elements of a value, computed without recursion. */
+export function measure(value: Json): { depth: number; size: number; values: number } {
+  let depth = 0;
+  let size = 0;
+  let values = 0;
+  for (let level = [value]; level.length > 0; ) {
+    const below: Json[] = [];
+    let isNested = false;
+    values += level.length;
+    for (const node of level) {
+      size += typeof node === 'string' ? node.length : SMALL;
+      if (typeof node !== 'object' || node === null) continue;
+      isNested = true;
+      for (const [name, member] of Object.entries(node)) {
+        size += name.length;
+        below.push(member);
+      }
+    }
+    if (isNested) depth += 1;
+    level = below;
+  }
+  return { depth, size, values };
+}

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { PlatformError } from '../errors.ts';
 import { type Json, type JsonObject, memberOf } from '../json.ts';
 import { pointerTo } from '../patch/pointer.ts';
 import {
@@ -8,13 +9,13 @@ import {
   referenceFacts,
   spellings,
 } from '../property-facts.ts';
-import { isUuid, type StoredResource, type Uuid } from '../record.ts';
+import { isUuid, type StoredResource, type Uuid, type WorldView } from '../record.ts';
 import { typeOf, typeOfWord } from '../registry.ts';
 import type { ResourceType } from '../resource-type.ts';
 import type { TypeWord } from '../type-words.ts';
 import { locate, type PropertyPath, placesOf, replaceAt, withoutEntries } from './property-places.ts';
 
-export interface Reference {
+interface Reference {
   id: Uuid;
   pointer: string;
   target: ReferenceTarget;
@@ -124,4 +125,56 @@ export function namedBy(record: StoredResource): Uuid[] {
  */
 export function foundBy(record: StoredResource): string[] {
   return [...namedBy(record), ...(typeOf(record).keys?.(record) ?? [])];
+}
+
+type Named = Pick<StoredResource, 'type' | 'properties'>;
+
+/** New references of a record; unchanged ones may lead to deleted targets (D-096). Throws 400, 404 or 422, as the property defines. */
+export function newlyNamed(
+  view: WorldView,
+  record: Named,
+  before?: Named,
+  mayBeGone: (reference: Reference) => boolean = () => false,
+): { reference: Reference; resource: StoredResource }[] {
+  const previousKeys = new Set(before && referencesIn(before).map(keyOf));
+  return referencesIn(record).flatMap((reference) => {
+    if (previousKeys.has(keyOf(reference))) return [];
+    if (mayBeGone(reference) && !view.find(reference.id)) return [];
+    const resource = present(view, reference);
+    return resource ? { reference, resource } : [];
+  });
+}
+
+function keyOf({ id, target: { word: collection, right } }: Reference): string {
+  return `${collection} ${right} ${id}`;
+}
+
+/** `<id> is the id of an environment` */
+export function describeKind(found: Pick<StoredResource, 'id' | 'type'>): string {
+  const { singular } = typeOf(found);
+  return `${found.id} is the id of ${/^[aeiou](?!ser)/.test(singular) ? 'an' : 'a'} ${singular}`;
+}
+
+/** The target; undefined if any value is allowed. Throws if no resource of that type has the id. */
+function present(
+  view: WorldView,
+  { id, pointer, target: { word: collection }, fact }: Reference,
+): StoredResource | undefined {
+  const found = view.find(id);
+  if (found && typeOf(found).collection === collection) return found;
+  if (fact.missing === undefined) return undefined;
+  const { singular } = typeOfWord(collection);
+  const description = found ? describeKind(found) : id;
+  if (fact.missing === 400) {
+    const message = `is not the id of an existing ${singular}: ${description}`;
+    throw new PlatformError('reference_not_found', `${pointer} ${message}`, { details: [{ pointer, message }] });
+  }
+  const message = found ? `${singular} ${id} not found: ${description}` : `${singular} ${id} not found`;
+  throw new PlatformError(
+    fact.missing === 422 ? 'parent_not_found' : 'not_found',
+    fact.missing === 422 ? `${pointer}: ${message}` : message,
+    {
+      details: [{ pointer, message }],
+    },
+  );
 }

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { type ErrorDetail, PlatformError } from '../errors.ts';
 import { pointerTo } from '../patch/pointer.ts';
-import { validationMessage } from './validation-message.ts';
 
 const MAX_DETAILS = 20;
 
@@ -25,4 +24,44 @@ export function parseWith<T extends z.ZodType>(schema: T, value: unknown, base =
   const details = detailsOf(result.error, base);
   const [first] = details;
   throw new PlatformError('invalid_body', first ? `${first.pointer}: ${first.message}` : 'invalid value', { details });
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  number: 'a number',
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'an array',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** `5`, `5 characters`, `5 elements`. */
+function amount(origin: string, count: number | bigint): string {
+  if (origin === 'string') return `${count} characters`;
+  return origin === 'array' ? `${count} elements` : String(count);
+}
+
+/** The message for one schema violation, which completes "<pointer>: ...". A message in the schema itself takes precedence. */
+export function validationMessage(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${nouns[issue.expected] ?? issue.expected}`;
+    case 'invalid_value':
+      return issue.input === undefined ? 'is required' : `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      if (issue.minimum === 1 && issue.origin !== 'number' && issue.origin !== 'int') return 'must not be empty';
+      if (!issue.inclusive) return `must be greater than ${issue.minimum}`;
+      return `must be at least ${amount(issue.origin, issue.minimum)}`;
+    case 'too_big':
+      return issue.inclusive
+        ? `must be at most ${amount(issue.origin, issue.maximum)}`
+        : `must be less than ${issue.maximum}`;
+    case 'invalid_key':
+      return issue.issues[0]?.message;
+    case 'invalid_union':
+      return issue.input === undefined ? 'is required' : undefined;
+    default:
+      return undefined;
+  }
 }

@@ -1,8 +1,7 @@
 import type { ResourceType } from '../resource-type.ts';
 import { definition, liveProperties, mountedVolumes, toDefinition } from './container-definition.ts';
-import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { toPortMappingsView } from './port-mappings.ts';
-import { providerIdOf } from './provider-rules.ts';
+import { embeddedProvider, endpointsOf, providerIdOf } from './provider-rules.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {

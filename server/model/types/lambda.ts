@@ -3,9 +3,8 @@ import { invalid } from '../errors.ts';
 import { periodicInfo } from '../period.ts';
 import { formFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { embeddedProvider, endpointsOf } from './embedded.ts';
 import { requireMounts, secretMounts } from './mounts.ts';
-import { isLambdaProvider, requireProvider } from './provider-rules.ts';
+import { embeddedProvider, endpointsOf, isLambdaProvider, requireProvider } from './provider-rules.ts';
 import { caseInsensitiveEnum, ENV_LABEL, EXAMPLE_ID, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {

@@ -91,3 +91,13 @@ export function linkedProviderIds(record: Pick<StoredResource, 'properties'>): U
   const linked = memberOf(record.properties, 'linked_providers');
   return Array.isArray(linked) ? linked.flatMap((link) => idIn(link) ?? []) : [];
 }
+
+export function endpointsOf(record: StoredResource, view: WorldView): StoredResource[] {
+  return view.referrers(record.id).filter(({ properties }) => properties.implementation_id === record.id);
+}
+
+/** The provider of a record, as a list of at most one (D-037). */
+export function embeddedProvider(record: StoredResource, view: WorldView): StoredResource[] {
+  const found = view.find(providerIdOf(record) ?? '');
+  return found ? [found] : [];
+}

@@ -4,9 +4,8 @@ import { formFacts, secretFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { findOrganization } from '../rules/hierarchy.ts';
 import { USER } from '../type-names.ts';
-import { brandKeys, findBrandKey, HOME_KEY } from './brand-keys.ts';
 import { groupsOf, membersOf } from './group.ts';
-import { typed } from './schema-parts.ts';
+import { brandKeys, findBrandKey, HOME_KEY, typed } from './schema-parts.ts';
 
 declare module '../type-words.ts' {
   interface TypeWords {

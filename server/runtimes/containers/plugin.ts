@@ -1,6 +1,6 @@
 import { ContainerProxy } from '../../gateway/container-proxy.ts';
-import type { InstanceDirectory } from '../../gateway/instance-directory.ts';
 import { containerProxies } from '../../gateway/plugin.ts';
+import type { InstanceDirectory } from '../../gateway/round-robin.ts';
 import { ServicePorts } from '../../gateway/service-ports.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource } from '../../model/record.ts';
@@ -8,7 +8,7 @@ import { portNameOf, toPortMappingsView } from '../../model/types/port-mappings.
 import { event, plugin } from '../../plugin/plugin.ts';
 import { committed } from '../../plugin/tokens.ts';
 import { containerStatuses } from '../../services/resources/plugin.ts';
-import { homeFolder } from '../../system/home-folder.ts';
+import { homeFolder } from '../../system/nearest-folder.ts';
 import { ownerHere } from '../../system/owner.ts';
 import { ContainerOperations } from './container-operations.ts';
 import { type ContainerNews, ContainerService } from './container-service.ts';

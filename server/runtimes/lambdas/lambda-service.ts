@@ -12,7 +12,7 @@ import type {
 import { type LogParameters, parseLogQuery, selectLines } from '../../model/log-query.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { monotonicMs } from '../../system/clock.ts';
-import { withoutLinks } from '../../system/without-links.ts';
+import { withoutLinks } from '../../system/temporary.ts';
 import { LambdaCode } from './code/lambda-code.ts';
 import { findLambda, isLambda, type LambdaDefinition, readDefinition } from './lambda-definition.ts';
 import { failed, interrupted, LambdaFailure } from './lambda-failure.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { LogRings } from './log-rings.ts';
-import { OutputLines } from './process/output-lines.ts';
+import { OutputLines } from './process/in-flight-calls.ts';
 
 const MIB = 1024 * 1024;
 const line = (text: string) => ({ atMs: Date.now(), stream: 'stdout' as const, text });

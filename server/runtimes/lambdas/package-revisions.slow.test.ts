@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { Gate } from '../../testing/gate.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 import { zipOf } from '../../testing/zip.ts';
-import { fetchPackage } from './code/package-source.ts';
+import { fetchPackage } from './code/package-store.ts';
 
 /* What a package's source has by now is asked after when a process is started for it, at most once a minute (D-057). */
 

@@ -7,14 +7,20 @@ import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
 import { type ChosenJobs, printFindings } from './choose-jobs.ts';
 import { readDefinition } from './definition.ts';
 import type { JobsOptions } from './job-execution.ts';
-import { givenValues, type RunVariables, variablesByPrecedence } from './job-variables.ts';
+import {
+  asVariables,
+  expanded,
+  expandText,
+  givenValues,
+  type RunVariables,
+  variablesByPrecedence,
+} from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
 import { DEFINITION } from './repository.ts';
 import { duration } from './run-log.ts';
 import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule.ts';
-import { asVariables, expanded, expandText } from './variables.ts';
 
 /** Levels of child pipelines, as on the server. */
 const MAX_DEPTH = 2;

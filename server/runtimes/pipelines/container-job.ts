@@ -11,8 +11,8 @@ import { openDockerBroker } from './docker-broker.ts';
 import type { JobEngine } from './job-engine.ts';
 import { type JobOutcome, type JobToRun, setOrigin } from './job-runner.ts';
 import { commandsOf } from './job-script.ts';
+import { expandText } from './job-variables.ts';
 import { type JobNetwork, openPlatformRoute, type PlatformRoute } from './platform-route.ts';
-import { expandText } from './variables.ts';
 
 /** Time until a service must have its port open; after that, the job starts anyway, as on GitLab. */
 const SERVICE_LIMIT_MS = 30_000;

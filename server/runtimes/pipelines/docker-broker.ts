@@ -14,9 +14,8 @@ import { jsonIn } from '../../model/json.ts';
 import { LABEL, marksOf, ownedBy, type WorldMark } from '../containers/docker/labels.ts';
 import { joinBuildKit } from './buildkit-calls.ts';
 import { type EngineRequest, findEngineRequest, newContainer, Refusal, rebuild } from './engine-requests.ts';
-import { copyArchive } from './image-archive.ts';
-import { MadeImages, type MadeImagesOptions, PROJECT_LABEL, partsOf } from './made-images.ts';
-import { askEngine, NO_TIME_LIMITS, passOn, passOnUpgrade } from './pass-on.ts';
+import { copyArchive, MadeImages, type MadeImagesOptions, PROJECT_LABEL, partsOf } from './made-images.ts';
+import { askEngine, NO_TIME_LIMITS, passOn, passOnUpgrade } from './platform-route.ts';
 
 /** The version of the engine's API that the broker speaks, if the engine does. */
 const API_MINOR = 44;

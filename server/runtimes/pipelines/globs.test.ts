@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { matching, ruleMatch } from './globs.ts';
+import { matching, ruleMatch } from './pattern.ts';
 
 const FILES = ['README.md', '.env', 'src/main.ts', 'src/a/b.ts', 'src/a/deep/c.md', 'docs/x.md', 'a+b.txt'];
 

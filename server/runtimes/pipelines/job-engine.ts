@@ -7,7 +7,7 @@ import { finished, pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { reasonOf } from '../../model/errors.ts';
-import { homeFolder } from '../../system/home-folder.ts';
+import { homeFolder } from '../../system/nearest-folder.ts';
 import { ownerHere } from '../../system/owner.ts';
 import { startProgram } from '../../system/programs.ts';
 import { dockerAddress } from '../containers/docker/docker-address.ts';
@@ -67,15 +67,24 @@ export class JobEngine {
     this.site = connection.isOwnKernel ? 'here' : isLocal ? 'virtual machine' : 'elsewhere';
   }
 
-  /** Opens the engine that the docker command would use, and removes what ended runs have left there; or returns why it does not respond. */
+  /**
+   * Opens the engine and removes what ended runs have left there; or returns why it does not respond.
+   * @param engine the setting `containers.engine`: `auto` for the engine that the docker command would use, `none`, or an address
+   */
   static async find(
     env: Readonly<Record<string, string | undefined>>,
+    engine = 'auto',
     worldId: string = randomUUID(),
   ): Promise<JobEngine | { absence: string }> {
+    if (engine === 'none')
+      return { absence: 'the setting containers.engine is none. Set it to auto or to an address.' };
     try {
+      const isDefault = engine === 'auto';
       const credentials = { env: { ...env }, homeDir: env.HOME ?? homeFolder() };
       const { DockerConnection } = await import('../containers/docker/docker-connection.ts');
-      const connection = new DockerConnection(dockerAddress(undefined, credentials), 'DOCKER_HOST');
+      const connection = isDefault
+        ? new DockerConnection(dockerAddress(undefined, credentials), 'DOCKER_HOST')
+        : new DockerConnection(dockerAddress(engine, credentials), 'containers.engine');
       const { isPodman } = await connection.identify();
       await sweepWorlds(connection, SWEEP_LIMIT_MS).catch(() => undefined); // the next run tries again
       return new JobEngine(connection, { worldId, owner: await ownerHere(undefined) }, credentials, isPodman);

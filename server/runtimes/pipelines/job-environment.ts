@@ -1,9 +1,16 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type JobVariable, type RunVariables, variablesByPrecedence } from './job-variables.ts';
+import {
+  asVariables,
+  expanded,
+  expandText,
+  type JobVariable,
+  type RunVariables,
+  type Variables,
+  variablesByPrecedence,
+} from './job-variables.ts';
 import type { PlannedJob } from './plan.ts';
 import { environmentSlug, tierOf } from './predefined.ts';
-import { asVariables, expanded, expandText, type Variables } from './variables.ts';
 
 /** Writes the project's variables that are files, and gives them their paths; undefined: there are none. */
 export async function createFileVariables(

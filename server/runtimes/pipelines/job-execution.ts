@@ -1,15 +1,17 @@
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { jobNumber } from '../../mocks/scm/pipeline-number.ts';
+import { jobNumber } from '../../mocks/scm/scm-pipelines.ts';
 import { reasonOf } from '../../model/errors.ts';
 import { runProgram } from '../../system/programs.ts';
 import { SYSTEM } from '../../system/this-system.ts';
 import {
   type ArtifactStore,
   clearArtifacts,
+  coverageReader,
   downloadArtifacts,
   folderName,
+  readReports,
   restoreCaches,
   saveCaches,
   uploadArtifacts,
@@ -19,16 +21,14 @@ import type { AllowFailure } from './definition.ts';
 import { git } from './git.ts';
 import type { JobEngine } from './job-engine.ts';
 import { type JobEnvironment, jobVariables } from './job-environment.ts';
-import { coverageReader, readReports } from './job-reports.ts';
 import { type JobOutcome, runOnHost } from './job-runner.ts';
 import { jobScripts } from './job-script.ts';
-import type { RunVariables } from './job-variables.ts';
+import { expandText, type RunVariables } from './job-variables.ts';
 import { diskFullError } from './pipeline-error.ts';
 import type { PlannedJob } from './plan.ts';
 import { duration, type RunLog } from './run-log.ts';
 import type { ScheduledOutcome } from './schedule.ts';
 import { spanMs } from './time-span.ts';
-import { expandText } from './variables.ts';
 
 export interface JobsOptions {
   runId: string;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { coverageReader, testsIn } from './job-reports.ts';
+import { coverageReader, testsIn } from './artifacts.ts';
 
 it('JUnit reports are summed up, whatever their texts contain', () => {
   const first = `<?xml version="1.0"?><testsuites><testsuite name="s" tests="9">

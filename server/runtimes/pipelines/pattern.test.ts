@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { inTime } from '../../testing/in-time.ts';
 import { isTrue } from './expression.ts';
-import { matching, ruleMatch } from './globs.ts';
 import { inScope } from './job-variables.ts';
-import { patternOf } from './pattern.ts';
+import { matching, patternOf, ruleMatch } from './pattern.ts';
 
 const LONG = 'a'.repeat(4_000);
 const scoped = (scope: string) => [{ key: 'KEY', value: '1', isFile: false, isRaw: false, scope, level: 0 }];

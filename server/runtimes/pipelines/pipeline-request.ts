@@ -85,6 +85,8 @@ export interface PlanContext {
 }
 
 export interface PipelineContext extends PlanContext {
+  /** The setting `containers.engine`: jobs run where the containers of the platform run. */
+  containerEngine: string;
   /** A section starts or ends in the output of a job. */
   onSection?(job: string, marker: SectionMarker): void;
   onBegin?(run: { id: string }): void;

@@ -8,6 +8,8 @@ export interface PipelineServiceOptions {
   sampleDir: string;
   /** The environment variables that jobs inherit. */
   env: Readonly<Record<string, string | undefined>>;
+  /** The setting `containers.engine`. */
+  containerEngine: string;
   /** The platform, which is spoken to like by any client. */
   baseUrl(): string;
   /** A temporary key pair of root, revoked at the end of its run. */
@@ -117,7 +119,7 @@ export class PipelineService {
     work: (run: (request: PipelineRequest) => Promise<unknown>, platform: PlatformCalls) => Promise<unknown>,
     isDemo = false,
   ): Promise<{ id: string }> {
-    const { env, baseUrl, createKey, revokeKey } = this.#options;
+    const { env, containerEngine, baseUrl, createKey, revokeKey } = this.#options;
     return new Promise((resolve, reject) => {
       const stop = new AbortController();
       const execute = async () => {
@@ -129,6 +131,7 @@ export class PipelineService {
           const context: PipelineContext = {
             platform,
             env,
+            containerEngine,
             signal: stop.signal,
             reportLine: () => undefined, // the run's record has it all
             onBegin: ({ id }) => {

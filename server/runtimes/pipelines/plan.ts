@@ -1,9 +1,15 @@
 import type { AllowFailure, Definition, JobDefinition } from './definition.ts';
-import { type RunVariables, variablesByPrecedence } from './job-variables.ts';
+import {
+  asVariables,
+  expanded,
+  expandText,
+  type RunVariables,
+  type Variables,
+  variablesByPrecedence,
+} from './job-variables.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
 import { matchingRule, partOf, type RuleFacts, ruleDecision } from './rules.ts';
-import { asVariables, expanded, expandText, type Variables } from './variables.ts';
 
 /** A job that a pipeline runs. */
 export interface PlannedJob {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { isTrue } from './expression.ts';
+import { expandText } from './job-variables.ts';
 import { predefinedVariables, type RunIdentity, tierOf } from './predefined.ts';
 import type { PipelineSource } from './rules.ts';
-import { expandText } from './variables.ts';
 
 const mergeRequest = { id: 5, iid: 5, title: '', target_branch: 'main', web_url: '' };
 const variablesOf = (source: PipelineSource, more: Partial<RunIdentity> = {}) =>

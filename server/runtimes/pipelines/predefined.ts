@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { pipelineNumber } from '../../mocks/scm/pipeline-number.ts';
+import { pipelineNumber } from '../../mocks/scm/scm-pipelines.ts';
 import { SYSTEM } from '../../system/this-system.ts';
 import type { Checkout } from './checkout.ts';
 import type { PipelineSource } from './rules.ts';

@@ -99,13 +99,13 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
 
 /** Records the run on the platform, if its jobs can run. */
 async function beginRun({ request, context, folder, start, chosen, children }: RecordedRunOptions) {
-  const { platform, env } = context;
+  const { platform, env, containerEngine } = context;
   const isChosen = isAmong(request.only);
   const shownJobs = [...chosen.jobs, ...jobsIn(children)].filter((job) => job.when !== 'manual' || isChosen(job));
   const records: PipelineJob[] = shownJobs.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
   const engine = request.usesShell
     ? { absence: '--shell is set', isShell: true as const }
-    : await JobEngine.find(env, basename(folder.path));
+    : await JobEngine.find(env, containerEngine, basename(folder.path));
   const inImage = shownJobs.find(({ definition }) => definition.image && definition.script);
   if (inImage && !request.usesShell && 'absence' in engine)
     throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);

@@ -1,8 +1,7 @@
 import type { AllowFailure, Changes, JobDefinition, RefsFilter, Rule } from './definition.ts';
 import { isTrue } from './expression.ts';
-import { ruleMatch } from './globs.ts';
-import { patternOf } from './pattern.ts';
-import { expandText } from './variables.ts';
+import { expandText } from './job-variables.ts';
+import { patternOf, ruleMatch } from './pattern.ts';
 
 /** Sources of a pipeline, as in `CI_PIPELINE_SOURCE`. */
 export const SOURCES = ['push', 'merge_request_event', 'web', 'schedule'] as const;

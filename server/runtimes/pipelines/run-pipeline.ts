@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { basename, join } from 'node:path';
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { keyRoutes } from '../../api/routes/security.ts';
-import { jobTokenOf } from '../../mocks/scm/pipeline-number.ts';
+import { jobTokenOf } from '../../mocks/scm/scm-pipelines.ts';
 import { hasEnded, PIPELINE_VARIABLES, type PipelineStart } from '../../model/pipeline-run.ts';
 import { MASK, masked } from '../../model/rules/masked-text.ts';
 import { withLoopbackNoProxy } from '../../system/no-proxy.ts';
@@ -10,7 +10,15 @@ import { type Checkout, makeCheckout, pushCommit } from './checkout.ts';
 import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
 import { createFileVariables } from './job-environment.ts';
-import { givenValues, projectVariables, type RunVariables, variablesByPrecedence } from './job-variables.ts';
+import {
+  asVariables,
+  expanded,
+  expandText,
+  givenValues,
+  projectVariables,
+  type RunVariables,
+  variablesByPrecedence,
+} from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type {
@@ -30,7 +38,6 @@ import { RunFolder, type RunOwner, sweepLeftovers } from './run-folder.ts';
 import { sampleBase } from './sample-base.ts';
 import { type ScmMergeRequestRecord, type ScmProjectRecord, scmOf } from './scm-client.ts';
 import { DEFAULT_SERVICE_PORT, findAccount, makePipelineKey, targetIn, targetVariables } from './target.ts';
-import { asVariables, expanded, expandText } from './variables.ts';
 
 /** Removes the objects that a killed run leaves on the platform: its key, and a record with the state `running`. */
 async function cleanUp(platform: PlatformCalls, { baseUrl, apiKey, runId }: RunOwner): Promise<void> {

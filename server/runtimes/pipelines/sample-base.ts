@@ -40,10 +40,15 @@ process.on('SIGTERM', () => process.exit());
  * @param image the base image
  */
 export async function sampleBase(
-  { env, signal, reportLine }: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>,
+  {
+    env,
+    containerEngine,
+    signal,
+    reportLine,
+  }: Pick<PipelineContext, 'env' | 'containerEngine' | 'signal' | 'reportLine'>,
   image = SAMPLE_IMAGE,
 ): Promise<Record<string, string>> {
-  const engine = await JobEngine.find(env);
+  const engine = await JobEngine.find(env, containerEngine);
   if ('absence' in engine) return {};
   try {
     const inTime = AbortSignal.any([signal, AbortSignal.timeout(PULL_LIMIT_MS)]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { asVariables, expanded } from './variables.ts';
+import { asVariables, expanded } from './job-variables.ts';
 
 /** Variables of which each mentions the next one twice. */
 const doubling = (last: string) =>

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { StoredResource, WorldView } from '../../model/record.ts';
 import { typeOfWord } from '../../model/registry.ts';
 import { openStore } from '../../storage/world/world-store.ts';
-import { ChangedView } from './world-rules.ts';
+import { ChangedView } from './history-service.ts';
 
 const idOf = (n: number) => `00000000-0000-4000-8000-00000000000${n}`;
 const at = '2024-05-01T12:00:00.000Z';

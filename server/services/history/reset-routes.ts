@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Router } from 'express';
 import { resetRoutes } from '../../api/routes/history.ts';
 import type { BodyOf } from '../../api/routes/route.ts';
-import { changeSourceOf } from '../../api/server/change-source.ts';
+import { changeSourceOf } from '../../api/server/authenticate.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
-import { causeOf } from '../../model/cause.ts';
+import { causeOf } from '../../model/commit.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
-import { sharingRecords } from '../../storage/world/world-difference.ts';
+import { sharingRecords } from '../../storage/world/world-patch.ts';
 import { briefDifference } from './history-routes.ts';
 import { differenceBetween, type HistoryService } from './history-service.ts';
 

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import jsonPatch from 'fast-json-patch';
-import type { PublishingStep } from '../../api/routes/publishing.ts';
-import { memberOf } from '../../model/json.ts';
-import { propertiesFor } from './dependencies.ts';
-import { digestOf, type ExportableResource, exportablesOf } from './exportable-resource.ts';
+import type { Applied, PublishingStep } from '../../api/routes/publishing.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { COLLECTIONS, digestOf, type ExportableResource, exportablesOf } from './exportable-resource.ts';
+import type { PlatformRecord } from './platform.ts';
 import type { TargetSnapshot } from './target-snapshot.ts';
 
 /** Digests of both sides after the last push or pull, by resource. */
@@ -52,7 +54,7 @@ export async function planSteps(
   return { steps, ignoredParts: [...ignoredParts] };
 }
 
-export function providerOf({ record }: ExportableResource, { providers }: TargetSnapshot): string | undefined {
+function providerOf({ record }: ExportableResource, { providers }: TargetSnapshot): string | undefined {
   const { provider } = record.properties;
   const [id, name] = [memberOf(provider, 'id'), memberOf(provider, 'name')];
   return providers.find((candidate) => candidate.id === id)?.name ?? (typeof name === 'string' ? name : undefined);
@@ -82,4 +84,153 @@ async function readableDiff(before: object | undefined, after: object): Promise<
     ...(at > 0 ? [' ...'] : []),
     ...lines.filter((line) => !line.startsWith('\\')),
   ]);
+}
+
+/** Applies the steps in order and stops at the first failure; reports the completed steps, which are not undone. */
+export async function applySteps(
+  { source, destination }: { source: TargetSnapshot; destination: TargetSnapshot },
+  steps: readonly PlannedStep[],
+  syncBaseline: SyncBaseline,
+): Promise<Applied> {
+  const { platform, fqon, environment } = destination;
+  const lambdas = new Map(destination.lambdas.map(({ name, id }) => [name, id]));
+  const apis = new Map(destination.apis.map(({ name, id }) => [name, id]));
+  const done: string[] = [];
+
+  const applyStep = async ({ reported, exportable, before }: PlannedStep): Promise<void> => {
+    const needs = propertiesFor(exportable, before?.record, destination, {
+      provider: providerOf(exportable, source),
+      lambdas,
+    });
+    if ('missing' in needs)
+      throw new PlatformError('publish_conflict', `${needs.missing} does not exist at the destination`);
+    const { properties } = needs;
+    const updated = { ...exportable.form, properties };
+    if (before) {
+      const path = `/${fqon}/${COLLECTIONS[reported.kind]}/${before.record.id}`;
+      const now = await platform.get(path);
+      if (!isDeepStrictEqual(now.properties, before.record.properties))
+        throw new PlatformError(
+          'changed_meanwhile',
+          `${reported.id} was changed at the destination in the meantime. Review the new plan.`,
+        );
+      await platform.patch(path, operationsFor(before.record, updated, before.form));
+      return;
+    }
+    const body = { name: exportable.record.name, ...updated };
+    if (reported.kind === 'endpoint') {
+      const api = apis.get(exportable.api ?? '');
+      if (api === undefined)
+        throw new PlatformError(
+          'publish_conflict',
+          `API '${exportable.api}' for ${reported.id} does not exist at the destination`,
+        );
+      await platform.create(`/${fqon}/apis/${api}/apiendpoints`, body);
+      return;
+    }
+    const { id } = await platform.create(`/${fqon}/environments/${environment.id}/${COLLECTIONS[reported.kind]}`, body);
+    (reported.kind === 'lambda' ? lambdas : apis).set(exportable.name, id);
+  };
+
+  for (const [at, step] of steps.entries()) {
+    const { reported, exportable } = step;
+    try {
+      if (reported.action !== 'unchanged') {
+        await applyStep(step);
+        done.push(reported.id);
+      }
+      await syncBaseline.recordSync(reported.id, digestOf(exportable.form));
+    } catch (failure) {
+      if (!(failure instanceof PlatformError)) throw failure;
+      const rest = steps.slice(at).filter((pending) => pending.reported.action !== 'unchanged');
+      return {
+        done,
+        failed: { step: reported.id, sentence: failure.message },
+        notDone: rest.map((pending) => pending.reported.id),
+      };
+    }
+  }
+  return { done, notDone: [] };
+}
+
+/** A patch of whole members, which any platform supports. @param current the current copied members; unwanted ones are removed */
+function operationsFor(
+  before: { properties: Record<string, Json> },
+  target: { properties: JsonObject; description?: Json; tags?: Json; variables?: Json },
+  current: { properties: JsonObject },
+): { op: string; path: string; value?: Json }[] {
+  const members = ['description', 'tags', 'variables'].flatMap((name) =>
+    change(`/${name}`, Reflect.get(before, name), Reflect.get(target, name)),
+  );
+  const names = new Set([...Object.keys(current.properties), ...Object.keys(target.properties)]);
+  names.delete('lambda');
+  const properties = [...names].flatMap((name) =>
+    change(`/properties/${name}`, before.properties[name], target.properties[name]),
+  );
+  return [...members, ...properties];
+}
+
+function change(path: string, before: Json | undefined, after: Json | undefined) {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (after === undefined) return [{ op: 'remove', path }];
+  return [{ op: before === undefined ? 'add' : 'replace', path, value: after }];
+}
+
+/** The properties to send, with ids of the destination, or what is missing there. @param before the record there, if any */
+function propertiesFor(
+  { kind, form, name }: ExportableResource,
+  before: PlatformRecord | undefined,
+  { secrets, providers }: TargetSnapshot,
+  references: { provider: Json | undefined; lambdas: ReadonlyMap<string, string> },
+): { properties: JsonObject } | { missing: string } {
+  const properties = structuredClone(form.properties);
+  if (kind === 'lambda') {
+    if (typeof properties.code === 'string') properties.code = Buffer.from(properties.code).toString('base64');
+    const lacking: string[] = [];
+    if (Array.isArray(properties.secrets)) {
+      properties.secrets = properties.secrets.map((mount) => {
+        if (!isJsonObject(mount) || typeof mount.secret !== 'string') return mount;
+        const { secret, ...rest } = mount;
+        const found = secrets.find((candidate) => candidate.name === secret);
+        const key = typeof rest.secret_key === 'string' ? rest.secret_key : undefined;
+        const isThere = found && (key === undefined || found.keys.length === 0 || found.keys.includes(key));
+        if (!isThere) lacking.push(`secret '${secret}'${key === undefined ? '' : ` with key '${key}'`}`);
+        return { secret_id: found?.id ?? '', ...rest };
+      });
+    }
+    if (lacking.length > 0) {
+      const missingList = [...new Set(lacking)].join(', ');
+      return { missing: `${missingList}: create it at the destination first; values of secrets are never copied` };
+    }
+    if (before === undefined) {
+      const provider =
+        providers.find((candidate) => candidate.name === references.provider) ??
+        (providers.length === 1 ? providers[0] : undefined);
+      if (!provider) {
+        const providerNames = providers.map((candidate) => candidate.name).join(', ');
+        const choice =
+          providerNames === '' ? 'the destination has no Lambda provider' : `the destination has ${providerNames}`;
+        return { missing: `a provider named '${references.provider}' that runs lambdas: ${choice}` };
+      }
+      properties.provider = { id: provider.id };
+    }
+  }
+  if (kind === 'endpoint') {
+    const { lambda } = properties;
+    const id = typeof lambda === 'string' ? references.lambdas.get(lambda) : undefined;
+    if (id === undefined) return { missing: `lambda '${lambda}', which endpoint ${name} calls` };
+    delete properties.lambda;
+    properties.implementation_id = id;
+    keepIdentities(properties, before);
+  }
+  return { properties };
+}
+
+/** The permissions of an endpoint at the destination stay. */
+function keepIdentities({ plugins }: JsonObject, before: PlatformRecord | undefined): void {
+  const security = memberOf(plugins, 'platformSecurity');
+  const existingSecurity = memberOf(before?.properties.plugins, 'platformSecurity');
+  if (!isJsonObject(security) || !isJsonObject(existingSecurity)) return;
+  for (const list of ['users', 'groups'])
+    if (existingSecurity[list] !== undefined) security[list] = existingSecurity[list];
 }

@@ -3,8 +3,8 @@ import { type OutgoingRequest, requestText, within } from '../../api/client/send
 import { COMMIT_HEADER } from '../../model/commit.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
+import { withoutTrailing } from '../../model/host-names.ts';
 import { type Json, jsonIn } from '../../model/json.ts';
-import { withoutTrailing } from '../../model/without-trailing.ts';
 
 const TIMEOUT_MS = 30_000;
 /** Longest part of an error message of another platform that is repeated. */

@@ -1,6 +1,6 @@
 import { plugin, slot } from '../../plugin/plugin.ts';
-import type { Calls } from './checks.ts';
 import { publish } from './declaration.ts';
+import type { Calls } from './routes.ts';
 
 export const recordedCalls = slot<Calls>('recorded calls');
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PlatformError } from '../../model/errors.ts';
+import { withoutTrailing } from '../../model/host-names.ts';
 import { type Json, memberOf } from '../../model/json.ts';
-import { withoutTrailing } from '../../model/without-trailing.ts';
 import type { Platform, PlatformRecord } from './platform.ts';
 
 /** The selected part of an environment: all of it, or one lambda or API with its dependencies. */

@@ -3,7 +3,7 @@ import { accountRoutes } from '../../api/routes/security.ts';
 import { invalid, PlatformError } from '../../model/errors.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { memberIds } from '../../model/types/group.ts';
-import { findUser, isRootUser } from '../security/accounts.ts';
+import { findUser, isRootUser } from '../security/authenticator.ts';
 import type { SecurityParts } from '../security/security-parts.ts';
 import { type Actor, actorOf } from './actor.ts';
 import type { ResourceService } from './resource-service.ts';

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { changeSourceOf } from '../../api/server/change-source.ts';
+import { changeSourceOf } from '../../api/server/authenticate.ts';
 import type { Caller } from '../../model/caller.ts';
 import { type Cause, COMMIT_HEADER } from '../../model/commit.ts';
 import type { StoredResource } from '../../model/record.ts';

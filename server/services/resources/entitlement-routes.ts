@@ -10,22 +10,20 @@ import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
 import { typeIdOf, USER } from '../../model/type-names.ts';
-import { SECURITY_KEY } from '../../model/types/brand-keys.ts';
 import { GROUP } from '../../model/types/group.ts';
-import type { EntitlementFinder } from '../security/entitlement-finder.ts';
+import { SECURITY_KEY } from '../../model/types/schema-parts.ts';
 import {
   type Entitlement,
+  type EntitlementFinder,
   entitlementsOf,
   findEntitlement,
   grantsAfter,
   noneAsUndefined,
 } from '../security/entitlements.ts';
 import type { Actor } from './actor.ts';
-import { requireKnown } from './filter-names.ts';
-import { requireWithin } from './reach.ts';
+import { requireWithin } from './record-builder.ts';
 import type { Renderer } from './renderer.ts';
-import type { ExtraInput, ResourceRouteParts } from './route-parts.ts';
-import { inForm, isText, type Listing } from './selection.ts';
+import { type ExtraInput, inForm, isText, type Listing, type ResourceRouteParts, requireKnown } from './selection.ts';
 
 const ENTITLEMENT = 'Resource::Entitlement';
 

@@ -1,12 +1,24 @@
+import { z } from 'zod';
+import { referenceRoutes } from '../../api/routes/meta-any.ts';
 import { globalRoutes, organizationRoutes } from '../../api/routes/meta-global.ts';
 import type { MountedRoute } from '../../api/server/mount-routes.ts';
 import { PlatformError } from '../../model/errors.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { matchesStars } from '../../model/matches-stars.ts';
 import type { StoredResource } from '../../model/record.ts';
-import { listFromAbove } from './lists.ts';
+import { fullNamesOf, resourceTypes } from '../../model/registry.ts';
+import { concreteTypes, type TypeName, typeIdOf, typeNames } from '../../model/type-names.ts';
+import {
+  dataTypes,
+  environmentTypes,
+  requirementTypes,
+  resourceStates,
+  visibilityTypes,
+} from '../../model/types/reference-lists.ts';
+import { listFromAbove } from './paths.ts';
+import type { Renderer } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
-import { created, type ExtraInput, type ResourceRouteParts } from './route-parts.ts';
-import { type Listing, list, read } from './selection.ts';
+import { created, type ExtraInput, inForm, type Listing, list, type ResourceRouteParts, read } from './selection.ts';
 
 /** Searches by name and by a user's attributes (D-188, D-189), of what the caller may view. */
 function searches(service: ResourceService) {
@@ -82,4 +94,88 @@ export function globalRouter({ service, answer }: ResourceRouteParts): MountedRo
       searchGroupsOf: (input) => records(input, listFromAbove(view, input.found.fqon, 'groups')),
     }),
   ];
+}
+
+interface Entry extends JsonObject {
+  id: string;
+  name: string;
+}
+
+/** Read-only reference lists and what can be asked of a resource type (D-006, D-084, D-085). */
+export function referenceRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
+  const { view } = service;
+  const entries = (all: readonly { id: string; name: string }[]) => () => all.map(({ id, name }) => ({ id, name }));
+  const lists: Readonly<Record<string, (input: Pick<Listing, 'renderer'>) => Entry[]>> = {
+    environmenttypes: entries(environmentTypes),
+    datatypes: entries(dataTypes),
+    visibilitytypes: entries(visibilityTypes),
+    requirementtypes: entries(requirementTypes),
+    resourcestates: ({ renderer }) =>
+      resourceStates.map(({ id, name }) => ({ id, name: renderer.fullName(`Resource::State::${name}`) })),
+  };
+  const listOf = (
+    collection: string,
+    input: Pick<Listing, 'renderer'> & { query: { expand: boolean; compact: boolean } },
+  ) =>
+    lists[collection]?.(input) ??
+    (inForm(input.query, typeNames, {
+      link: (name) => linkOf(name, input.renderer),
+      record: (name) => recordOf(name, input.renderer),
+    }) as Entry[]); // either form begins with a link
+  const ofType = (input: Listing, type: TypeName, organization: StoredResource) => {
+    const names = new Set<string>(concreteTypes(type));
+    const resources = resourceTypes
+      .filter((resourceType) => fullNamesOf(resourceType).some((name) => names.has(name)))
+      .flatMap((resourceType) => [...view.ownedBy(organization.id, resourceType.collection)])
+      .filter((resource) => names.has(resource.type));
+    // Of types that hold nothing here any filter finds nothing.
+    return list(service, input, resources, registered(type)?.collection ?? 'resources');
+  };
+  return answer(referenceRoutes, {
+    listReferences: (input) => listOf(input.path.reference_word, input),
+    listReferencesOf: (input) => listOf(input.path.reference_word, input),
+    readResourceType: ({ found, renderer }) => recordOf(found.type_id, renderer),
+    readSchemaOfType: ({ found }) => schemaOf(found.type_id),
+    listTypeProperties: ({ found }) => typePropertiesOf(found.type_id),
+    listResourcesOfType: (input) => ofType(input, input.found.type_id, input.found.fqon),
+    searchResourcesOfType(input) {
+      if (Object.keys(input.query.filter).length > 0) return ofType(input, input.found.type_id, input.found.fqon);
+      throw new PlatformError('invalid_query', 'a search needs at least one criterion, e.g. ?name=x');
+    },
+  });
+}
+
+function registered(name: TypeName) {
+  return resourceTypes.find((type) => fullNamesOf(type).includes(name));
+}
+
+function linkOf(name: TypeName, renderer: Renderer): Entry {
+  return { id: typeIdOf(name), name: renderer.fullName(name) };
+}
+
+function recordOf(name: TypeName, renderer: Renderer): Entry {
+  const type = registered(name);
+  return {
+    ...linkOf(name, renderer),
+    ...(type && {
+      description: type.summary,
+      properties: { word: type.collection, noun: type.singular, parents: [...type.parents] },
+    }),
+  };
+}
+
+/** JSON Schema of a type's `properties` as a client writes them; empty for types that hold none here. */
+function schemaOf(name: TypeName): JsonObject {
+  const type = registered(name);
+  if (!type) return { type: 'object' };
+  return z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' }) as JsonObject; // a JSON Schema is JSON
+}
+
+function typePropertiesOf(name: TypeName) {
+  const { properties = {}, required = [] } = schemaOf(name) as { properties?: JsonObject; required?: string[] };
+  return Object.entries(properties).map(([property, schema]) => ({
+    name: property,
+    data_type: (schema as JsonObject).type ?? 'object', // a member of a schema's properties is a schema
+    requirement_type: required.includes(property) ? ('required' as const) : ('optional' as const),
+  }));
 }

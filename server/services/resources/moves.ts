@@ -1,11 +1,11 @@
-import { PlatformError, reasonOf } from '../../model/errors.ts';
+import { type ErrorDetail, PlatformError, reasonOf } from '../../model/errors.ts';
 import { idIn, type JsonObject } from '../../model/json.ts';
-import { newId, type StoredResource, type Uuid } from '../../model/record.ts';
-import { typeOf } from '../../model/registry.ts';
+import { newId, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
+import { typeOf, typeOfWord } from '../../model/registry.ts';
 import { ancestors, closestAncestor, ENVIRONMENT } from '../../model/rules/hierarchy.ts';
+import { referencesIn, replaceReferences } from '../../model/rules/references.ts';
 import { getProvider, isContainerEngine, isLambdaProvider, requireFit } from '../../model/types/provider-rules.ts';
 import type { Actor } from './actor.ts';
-import { boundIn } from './bound-mounts.ts';
 import type { Action, Policies } from './policies.ts';
 import type { ResourceService } from './resource-service.ts';
 
@@ -294,4 +294,31 @@ function carriedOver(existing: StoredResource, source: StoredResource): JsonObje
   const ownProperties = Object.entries(existing.properties).filter(([name]) => !promoted.includes(name));
   const carried = Object.entries(source.properties).filter(([name]) => promoted.includes(name));
   return Object.fromEntries([...ownProperties, ...carried]);
+}
+
+/** A promoted record, with the target's secrets and volumes of the same names mounted (D-133). Throws 409 that names what is missing. */
+function boundIn(view: WorldView, source: StoredResource, target: StoredResource): StoredResource {
+  const missing: ErrorDetail[] = [];
+  const bound = new Map<string, string>();
+  for (const { id, pointer, fact, target: named } of referencesIn(source)) {
+    if (fact.onDelete !== 'unmounted') continue;
+    const mounted = view.find(id);
+    const boundTarget = mounted && view.named(named.word, mounted.name, target.id)[0];
+    if (boundTarget) bound.set(id, boundTarget.id);
+    else missing.push({ pointer, message: `${typeOfWord(named.word).singular} '${mounted?.name ?? id}'` });
+  }
+  if (missing.length === 0) {
+    const properties = replaceReferences(
+      typeOf(source).collection,
+      source.properties,
+      (id) => bound.get(id.toLowerCase()) ?? id,
+    );
+    return { ...source, properties };
+  }
+  const names = [...new Set(missing.map(({ message }) => message))].join(', ');
+  throw new PlatformError(
+    'environment_mismatch',
+    `environment '${target.name}' lacks what ${typeOf(source).singular} '${source.name}' mounts: ${names}; create it there first. Nothing was promoted.`,
+    { details: missing.map(({ pointer, message }) => ({ pointer, message: `${message} is not in '${target.name}'` })) },
+  );
 }

@@ -1,21 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
-import { causeOf } from '../../model/cause.ts';
+import { causeOf } from '../../model/commit.ts';
 import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from '../../model/envelope.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { applyPatch, placesOf, type RecordView } from '../../model/patch/patch.ts';
+import { segmentsOf } from '../../model/patch/pointer.ts';
 import { newId, parseUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord, typeWords } from '../../model/registry.ts';
 import type { DerivedRecord, ResourceType } from '../../model/resource-type.ts';
 import { requireRightTo } from '../../model/rules/rights.ts';
-import { hashedProperties } from '../../model/rules/secrets.ts';
+import { hashedProperties, hiddenProperties } from '../../model/rules/secrets.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from './actor.ts';
 import { type DeletionQuery, planDeletion } from './deletion.ts';
 import type { Action, Policies } from './policies.ts';
 import { RecordBuilder, type RecordBuilderOptions } from './record-builder.ts';
-import { patchedDocument, type RecordRenderer, toStored } from './to-stored.ts';
 
 /** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
 const KEPT_BY_PUT = new Set(['provider', 'external_id']);
@@ -289,4 +290,75 @@ function changesOnly(before: StoredResource, after: StoredResource, names: reado
     properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name))),
   });
   return isDeepStrictEqual(rest(before), rest(after));
+}
+
+interface RecordRenderer {
+  /** The record without its properties. */
+  envelope(resource: StoredResource): JsonObject;
+  properties(resource: StoredResource): JsonObject;
+}
+
+function once(render: () => JsonObject): () => JsonObject {
+  let rendered: JsonObject | undefined;
+  return () => {
+    rendered ??= render();
+    return rendered;
+  };
+}
+
+/** The record as its writer left it: what can be parsed like the body of a request. */
+function toStored({
+  name,
+  description,
+  tags,
+  variables,
+  properties,
+}: StoredResource): JsonObject & { properties: JsonObject } {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(tags && { tags }),
+    ...(variables && { variables }),
+    properties,
+  };
+}
+
+/**
+ * Returns the document to which a patch applies: the stored form, with properties as clients see them where the type
+ * says so (D-090, D-097).
+ */
+function patchedForm(
+  record: StoredResource,
+  view: RecordView,
+  operations: readonly Operation[],
+): ReturnType<typeof toStored> {
+  const written = toStored(record);
+  const { patchedAsShown = [] } = typeOf(record);
+  if (patchedAsShown.length === 0) return written;
+  const touched = new Set(operations.flatMap(placesOf).map((pointer) => segmentsOf(pointer)[1]));
+  const asShown = patchedAsShown.flatMap((name) => {
+    const value = touched.has(name) ? view.properties()[name] : undefined;
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
+}
+
+/** The written form after a patch (D-090..D-095), to be checked like the body of a create (D-096). Throws 422. */
+function patchedDocument(
+  record: StoredResource,
+  renderer: RecordRenderer,
+  operations: readonly Operation[],
+): JsonObject {
+  const type = typeOf(record);
+  const view = {
+    envelope: once(() => renderer.envelope(record)),
+    properties: once(() => renderer.properties(record)),
+  };
+  return applyPatch(patchedForm(record, view, operations), view, operations, {
+    renamable: type.renamable ?? true,
+    serverSet: ['parent', ...type.serverSet],
+    unreadable: hiddenProperties(type),
+    replaceCreates: type.replaceCreates ?? [],
+    ...(type.rewrite && { rewrite: type.rewrite }),
+  });
 }

@@ -2,11 +2,9 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { WorldView } from '../../model/record.ts';
 import { SHELL_COMMAND } from '../../model/shell-command.ts';
-import { readSecret, writeSecret } from '../../storage/files/secret-file.ts';
+import { readSecret, writeSecret } from '../../storage/files/read-file.ts';
 import type { Credentials } from '../security/credentials.ts';
-import { verifyPassword } from '../security/passwords.ts';
-import { PUBLISHED } from '../security/published-passwords.ts';
-import type { RandomPasswords } from '../security/random-passwords.ts';
+import { PUBLISHED, type RandomPasswords, verifyPassword } from '../security/passwords.ts';
 import { systemActor } from './actor.ts';
 import type { ResourceService } from './resource-service.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Request, Router } from 'express';
-import express from 'express';
+import express, { type Request, type Router } from 'express';
 import type { Operation } from 'fast-json-patch';
 import { anyRoutes } from '../../api/routes/meta-any.ts';
 import { openRoutes, openTypeRoutes } from '../../api/routes/meta-open.ts';
+import { referringRoutes, refusedRoutes, typeChangeRoutes } from '../../api/routes/meta-refused.ts';
 import {
   envRoutes,
   lambdaEnvRoutes,
@@ -15,7 +15,7 @@ import { showCredentials } from '../../api/routes/records.ts';
 import { answerErrors } from '../../api/server/answer-error.ts';
 import { authenticate, basicRealmFor } from '../../api/server/authenticate.ts';
 import { type MountedRoute, mountedRoutes, type RouteGuard, routerOf } from '../../api/server/mount-routes.ts';
-import { queryOf } from '../../api/server/query.ts';
+import { queryOf } from '../../api/server/read-body.ts';
 import type { Authenticator } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
@@ -35,17 +35,12 @@ import { actorOf } from './actor.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { DeletionQuery } from './deletion.ts';
 import { entitlementRouter } from './entitlement-routes.ts';
-import { globalRouter } from './global-routes.ts';
-import { listBelow, listOwned } from './lists.ts';
+import { globalRouter, referenceRouter } from './global-routes.ts';
 import type { Moves } from './moves.ts';
-import { isResourcePath, noRoute, pathResolvers, requirePath } from './paths.ts';
+import { isResourcePath, listBelow, listOwned, noRoute, ofReferringList, pathResolvers, requirePath } from './paths.ts';
 import type { ProviderDefaults } from './provider-defaults.ts';
-import { referenceRouter } from './reference-routes.ts';
-import { refusedRouter, refuseListPatch, refuseNotEmulated } from './refused-routes.ts';
-import { RenderedTexts } from './rendered-texts.ts';
-import { type RecordView, Renderer } from './renderer.ts';
-import { created, type ExtraInput, type ResourceRouteParts } from './route-parts.ts';
-import { type Listing, list, read } from './selection.ts';
+import { type RecordView, RenderedTexts, Renderer } from './renderer.ts';
+import { created, type ExtraInput, type Listing, list, type ResourceRouteParts, read } from './selection.ts';
 import { type StatusOptions, statusRouter } from './status-routes.ts';
 
 export interface ResourceRoutesOptions {
@@ -274,4 +269,41 @@ function workloadRouter({ service, answer }: ResourceRouteParts, moves: Moves, m
       return accepted(input, container.id);
     },
   });
+}
+
+function refusedRouter({ answer }: ResourceRouteParts): MountedRoute[] {
+  return [
+    ...answer(refusedRoutes, {
+      patchGlobalList: refuseListPatch,
+      createNotEmulatedBelow: ({ path }) => refuseNotEmulated(path.listed_word),
+      actOnOther({ req }) {
+        throw noRoute(req);
+      },
+    }),
+    ...answer(
+      referringRoutes,
+      allOf(referringRoutes, ({ path, req }) => {
+        const collection = path.child_word;
+        throw isTypeWord(collection) ? ofReferringList(path, collection, req) : noRoute(req);
+      }),
+    ),
+    ...answer(
+      typeChangeRoutes,
+      allOf(typeChangeRoutes, () => {
+        throw new PlatformError('not_supported', 'changing resource types is not emulated (D-211)');
+      }),
+    ),
+  ];
+}
+
+function allOf<Handle>(table: object, handle: Handle): Record<string, Handle> {
+  return Object.fromEntries(Object.keys(table).map((id) => [id, handle]));
+}
+
+function refuseListPatch(): never {
+  throw new PlatformError('invalid_request', 'a list cannot be patched; PATCH one of its resources (D-090)');
+}
+
+function refuseNotEmulated(collection: string): never {
+  throw new PlatformError('not_supported', `${collection} are not emulated (D-210)`);
 }

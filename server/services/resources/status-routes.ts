@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { platformRoutes } from '../../api/routes/meta-global.ts';
 import type { MountedRoute } from '../../api/server/mount-routes.ts';
-import type { ResourceRouteParts } from './route-parts.ts';
+import type { ResourceRouteParts } from './selection.ts';
 
 /** State of the platform (D-015). */
 export interface PlatformStatus {

@@ -1,17 +1,18 @@
 import type { Router } from 'express';
 import type { BodyOf } from '../../api/routes/route.ts';
+import { keyRoutes } from '../../api/routes/security.ts';
 import { accessRoutes } from '../../api/routes/window.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import type { Caller } from '../../model/caller.ts';
-import { PlatformError } from '../../model/errors.ts';
+import { invalid, PlatformError } from '../../model/errors.ts';
 import { timeOf } from '../../model/iso-time.ts';
-import type { Uuid } from '../../model/record.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
 import { requireRightTo } from '../../model/rules/rights.ts';
 import { USER } from '../../model/type-names.ts';
-import { isDisabled, organizationFor } from './accounts.ts';
+import { isDisabled, organizationFor } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';
-import { newKey } from './key-routes.ts';
-import type { RandomPasswords } from './random-passwords.ts';
+import type { RandomPasswords } from './passwords.ts';
+import type { SecurityParts } from './security-parts.ts';
 
 /** Maximum number of keys and of tokens in a response: the newest. */
 const MAX_SHOWN = 1000;
@@ -96,4 +97,36 @@ export function accessRouter(
 
 function newest<T>(oldestFirst: readonly T[]): T[] {
   return oldestFirst.slice(-MAX_SHOWN).reverse();
+}
+
+/** A new key pair of an account, as it is answered once (D-173). */
+async function newKey(credentials: Credentials, { id }: StoredResource, organization: StoredResource) {
+  const { key, secret } = await credentials.createKey(id, organization.id);
+  return { apiKey: key, apiSecret: secret, accountId: id, disabled: false };
+}
+
+/** API keys and the end of keys and tokens (D-173, D-174). */
+export function keyRouter({ options, mount }: SecurityParts): Router {
+  const { view, credentials, authorizer } = options;
+
+  /** An account without keys and tokens need not exist. */
+  const requireOwn = (caller: Caller, accountId: Uuid | undefined) => {
+    if (accountId === undefined || accountId === caller.userId) return;
+    requireRightTo(authorizer, { caller, action: 'user.update', resource: view.find(accountId) ?? { id: accountId } });
+  };
+
+  return mount(keyRoutes, {
+    async createApiKey({ caller, resource: user, body: { orgId } }) {
+      if (!orgId && caller.userId !== user.id) throw invalid('/orgId', 'is required for a key of another account');
+      return newKey(credentials, user, organizationFor(view, user, orgId?.toLowerCase()));
+    },
+    async deleteApiKey({ caller, path: { api_key: key } }) {
+      requireOwn(caller, credentials.findKey(key)?.accountId);
+      return { wasDeleted: await credentials.revokeKey(key) };
+    },
+    async deleteAccessToken({ caller, path: { token } }) {
+      requireOwn(caller, credentials.findToken(token)?.accountId);
+      return { wasDeleted: await credentials.revokeToken(token) };
+    },
+  });
 }

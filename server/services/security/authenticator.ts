@@ -1,7 +1,9 @@
-import type { Authenticator, Identification } from '../../model/caller.ts';
-import type { WorldView } from '../../model/record.ts';
-import { callerOf, findUser, isDisabled } from './accounts.ts';
-import { readAuthorization } from './authorization-header.ts';
+import type { Authenticator, Caller, Identification } from '../../model/caller.ts';
+import { invalid } from '../../model/errors.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { isNear, ORGANIZATION, owningOrganization } from '../../model/rules/hierarchy.ts';
+import { USER } from '../../model/type-names.ts';
+import { GROUP, groupsOf } from '../../model/types/group.ts';
 import type { Credentials } from './credentials.ts';
 
 /** Answers "who is this" from credentials and the present world (D-172): a deleted or disabled account proves nothing. */
@@ -23,4 +25,64 @@ export function createAuthenticator(view: WorldView, credentials: Credentials): 
       return { kind: 'caller', caller: 'id' in proof ? { ...caller, tokenId: proof.id } : caller };
     },
   };
+}
+
+/** The unproven claim of an Authorization header. */
+type Claim = { scheme: 'bearer'; token: string } | { scheme: 'basic'; key: string; secret: string };
+
+const HEADER = /^(bearer|basic) +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** Reads `Bearer <token>` or `Basic base64(key:secret)`, the scheme in any case (D-172); undefined when it is neither. */
+export function readAuthorization(header: string): Claim | undefined {
+  const [, scheme, value] = HEADER.exec(header) ?? [];
+  if (scheme === undefined || value === undefined) return undefined;
+  if (scheme.toLowerCase() === 'bearer') return { scheme: 'bearer', token: value };
+  const pair = Buffer.from(value, 'base64').toString();
+  const colon = pair.indexOf(':');
+  return colon < 0 ? undefined : { scheme: 'basic', key: pair.slice(0, colon), secret: pair.slice(colon + 1) };
+}
+
+/** Undoes the form encoding of OAuth clients in Basic (RFC 6749 section 2.3.1); the text itself if it has none. */
+export function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** The user behind an account: one id serves both (D-072). */
+export function findUser(view: WorldView, id: Uuid): StoredResource | undefined {
+  const found = view.find(id);
+  return found?.type === USER ? found : undefined;
+}
+
+export function findGroup(view: WorldView, id: Uuid): StoredResource | undefined {
+  const found = view.find(id);
+  return found?.type === GROUP ? found : undefined;
+}
+
+/** Was the account disabled (D-179)? Held in the hidden, server-set property `disabled` of its user. */
+export function isDisabled(user: StoredResource): boolean {
+  return user.properties.disabled === true;
+}
+
+/** True for the root user, who created the root organization (D-175). */
+export function isRootUser(view: WorldView, userId: Uuid): boolean {
+  return userId === view.root.owner;
+}
+
+/** The organization of a key or token; default: the account's. Throws 400 if it is none, or has no such account (D-170, D-173). */
+export function organizationFor(view: WorldView, user: StoredResource, orgId: Uuid | undefined): StoredResource {
+  const organization = orgId === undefined ? owningOrganization(view, user) : view.find(orgId);
+  if (organization?.type !== ORGANIZATION) throw invalid('/orgId', `names no organization: ${orgId}`);
+  if (!isNear(view, user, organization)) {
+    throw invalid('/orgId', `names an organization where account '${user.name}' does not exist: ${orgId}`);
+  }
+  return organization;
+}
+
+export function callerOf(view: WorldView, user: StoredResource, scheme: Caller['scheme']): Caller {
+  const groupIds = groupsOf(user, view).map((group) => group.id);
+  return { userId: user.id, name: user.name, isRoot: isRootUser(view, user.id), groupIds, scheme };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formDecoded, readAuthorization } from './authorization-header.ts';
+import { formDecoded, readAuthorization } from './authenticator.ts';
 
 const basic = (pair: string) => Buffer.from(pair).toString('base64');
 

@@ -2,8 +2,8 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Caller } from '../../model/caller.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { TestWorld } from '../../testing/security-world.ts';
-import { callerOf } from './accounts.ts';
-import { createAuthorizer } from './authorizer.ts';
+import { callerOf } from './authenticator.ts';
+import { createAuthorizer } from './entitlements.ts';
 
 let world: TestWorld;
 let workspace: StoredResource;

@@ -2,8 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Grant, StoredResource, Uuid } from '../../model/record.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
 import { TestWorld } from '../../testing/security-world.ts';
-import { EntitlementFinder } from './entitlement-finder.ts';
-import { entitlementsOf, findEntitlement, grantsAfter, grantsWithout } from './entitlements.ts';
+import { EntitlementFinder, entitlementsOf, findEntitlement, grantsAfter, grantsWithout } from './entitlements.ts';
 
 const VIEW = 'environment.view';
 /** Could be an entitlement's id, but is not. */

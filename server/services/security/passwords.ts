@@ -1,5 +1,9 @@
-import crypto, { randomBytes, type ScryptOptions, timingSafeEqual } from 'node:crypto';
+import crypto, { createHash, randomBytes, type ScryptOptions, timingSafeEqual } from 'node:crypto';
+import path from 'node:path';
 import { promisify } from 'node:util';
+import { z } from 'zod';
+import { notSaved } from '../../storage/files/append-file.ts';
+import { readSecret, writeSecret } from '../../storage/files/read-file.ts';
 
 /** Cost of one hash: 2^14 rounds over 16 MiB take 30-60 ms on a desk's machine. */
 const N = 2 ** 14;
@@ -20,7 +24,7 @@ function encode(salt: Buffer, hash: Buffer, rounds = N): string {
 }
 
 /** Cost for a random password, which cannot be guessed, whatever one attempt costs. */
-export const RANDOM_N = 16;
+const RANDOM_N = 16;
 
 /** No password has these hashes; comparing with them costs as much as with a real one. */
 const NOBODYS_HASH = encode(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
@@ -50,4 +54,98 @@ export async function verifySignIn(password: string, encoded: string | undefined
   const chosen = await verifyPassword(password, isRandom ? undefined : encoded);
   const random = await verifyPassword(password, isRandom ? encoded : NOBODYS_RANDOM_HASH);
   return chosen || random;
+}
+
+/** Passwords that earlier versions of Terrarium gave to root and to the users of the demo world. Everyone knows them (D-220). */
+export const PUBLISHED: readonly { user: string; password: string }[] = [
+  { user: 'root', password: 'terrarium' },
+  { user: 'ada.byrne', password: 'ada-demo' },
+  { user: 'milo.tanaka', password: 'milo-demo' },
+  { user: 'ci-service', password: 'ci-demo' },
+];
+
+export const isPublished = (password: string): boolean =>
+  PUBLISHED.some((published) => published.password === password);
+
+/** Attempts at one password share a slow computation. Within an attempt no hash is used twice, so that equal passwords are not visible. */
+export class PasswordWork {
+  readonly #spare = new Map<string, string[]>();
+  readonly #pairs: [password: string, hash: string][] = [];
+  readonly #checks = new Map<string, Promise<boolean>>();
+
+  again(): void {
+    for (const [password, hash] of this.#pairs.splice(0)) {
+      this.#spare.set(password, [...(this.#spare.get(password) ?? []), hash]);
+    }
+  }
+
+  async hash(password: string): Promise<string> {
+    const hash = this.#spare.get(password)?.shift() ?? (await hashPassword(password));
+    this.#pairs.push([password, hash]);
+    return hash;
+  }
+
+  check(password: string, hash: string): Promise<boolean> {
+    const question = JSON.stringify([password, hash]);
+    const pendingCheck = this.#checks.get(question) ?? verifyPassword(password, hash);
+    this.#checks.set(question, pendingCheck);
+    return pendingCheck;
+  }
+}
+
+const FILE = 'passwords.json';
+const keptSchema = z.record(z.string(), z.string().min(1));
+
+const PASSWORD_BYTES = 18;
+
+/** Passwords of root and users of seeds without one (D-220), drawn once and kept in a file that only its owner can read. */
+export class RandomPasswords {
+  readonly #passwords: Map<string, string>;
+  readonly #file: string | undefined;
+
+  private constructor(passwords: Record<string, string>, file?: string) {
+    this.#passwords = new Map(Object.entries(passwords));
+    this.#file = file;
+  }
+
+  /** @param dataDir undefined to keep them in memory */
+  static async open(dataDir: string | undefined): Promise<RandomPasswords> {
+    if (dataDir === undefined) return new RandomPasswords({});
+    const file = path.join(dataDir, FILE);
+    return new RandomPasswords((await readSecret(file, keptSchema)) ?? {}, file);
+  }
+
+  /** Throws PlatformError 503 if the password cannot be saved. */
+  async draw(user: string): Promise<string> {
+    const knownPassword = this.#passwords.get(user);
+    if (knownPassword !== undefined) return knownPassword;
+    const drawn = randomBytes(PASSWORD_BYTES).toString('base64url');
+    this.#passwords.set(user, drawn);
+    if (this.#file === undefined) return drawn;
+    try {
+      await writeSecret(this.#file, Object.fromEntries(this.#passwords));
+    } catch (error) {
+      this.#passwords.delete(user);
+      throw notSaved(`the random password of user '${user}'`, this.#file, error);
+    }
+    return drawn;
+  }
+
+  /** The password that was drawn for a user, if it is the one behind the hash. */
+  async inForce(user: string, hash: unknown): Promise<string | undefined> {
+    const drawn = this.#passwords.get(user);
+    if (drawn === undefined || typeof hash !== 'string') return undefined;
+    return (await verifyPassword(drawn, hash)) ? drawn : undefined;
+  }
+
+  users(): string[] {
+    return [...this.#passwords.keys()];
+  }
+
+  /** The hash to store of any password: of one that was drawn here always the same, so that a reset changes nothing. */
+  hash(password: string): Promise<string> {
+    if (![...this.#passwords.values()].includes(password)) return hashPassword(password);
+    const salt = createHash('sha256').update(password).digest().subarray(0, 16);
+    return hashPassword(password, RANDOM_N, salt);
+  }
 }

@@ -1,6 +1,5 @@
 import manifest from '../../../package.json' with { type: 'json' };
-import { proofOf } from '../../model/cause.ts';
-import type { Change, Commit } from '../../model/commit.ts';
+import { type Change, type Commit, proofOf } from '../../model/commit.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { USER } from '../../model/type-names.ts';
 import { plugin, slot } from '../../plugin/plugin.ts';
@@ -8,12 +7,10 @@ import { isLoopbackHost } from '../../plugin/reachable-url.ts';
 import { authenticators, authorizers, committed } from '../../plugin/tokens.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { createAuthenticator } from './authenticator.ts';
-import { createAuthorizer } from './authorizer.ts';
 import { Credentials } from './credentials.ts';
 import { security } from './declaration.ts';
-import { verifySignIn } from './passwords.ts';
-import { isPublished } from './published-passwords.ts';
-import type { RandomPasswords } from './random-passwords.ts';
+import { createAuthorizer } from './entitlements.ts';
+import { isPublished, type RandomPasswords, verifySignIn } from './passwords.ts';
 import type { SecurityOptions } from './security-parts.ts';
 import { WindowSessions } from './window-sessions.ts';
 

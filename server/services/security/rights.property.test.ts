@@ -3,9 +3,8 @@ import { expect, test } from 'vitest';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { TestWorld } from '../../testing/security-world.ts';
-import { callerOf } from './accounts.ts';
-import { createAuthorizer } from './authorizer.ts';
-import { findEntitlement, grantsAfter } from './entitlements.ts';
+import { callerOf } from './authenticator.ts';
+import { createAuthorizer, findEntitlement, grantsAfter } from './entitlements.ts';
 
 /** A line of resources from the root organization down to a container. */
 const LINE: readonly TypeWord[] = ['orgs', 'orgs', 'workspaces', 'environments', 'containers'];

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isWrite } from '../../api/server/foreign-write.ts';
+import { isWrite } from '../../api/server/host-guard.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid, WorldView } from '../../model/record.ts';
@@ -8,8 +8,8 @@ import { owningOrganization } from '../../model/rules/hierarchy.ts';
 import { SESSION_KEY_HEADER, sessionKeyIn } from '../../model/session-key.ts';
 import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { Lifetimes } from '../../system/lifetimes.ts';
-import { isDisabled } from './accounts.ts';
 import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
+import { isDisabled } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';
 import type { SecurityOptions } from './security-parts.ts';
 

@@ -1,10 +1,16 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  MALFORMED_TEXT,
+  memberOf,
+  pathOfMalformedText,
+} from '../../model/json.ts';
 import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
-import { MALFORMED_TEXT, pathOfMalformedText } from '../../model/well-formed.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, json, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
 import { type Environment, replaceVariables } from './seed-variables.ts';

@@ -1,13 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
-import { isJsonObject, type JsonObject } from '../../model/json.ts';
-import type { Uuid, WorldView } from '../../model/record.ts';
+import type { Change } from '../../model/commit.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Grant, StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import type { TypeWord } from '../../model/type-words.ts';
+import { WorldIndex } from '../../storage/world/world-index.ts';
+import { applyChanges, type WorldDifference } from '../../storage/world/world-patch.ts';
+import type { CommitRequest, WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from '../resources/actor.ts';
 import type { ControlPlane } from '../resources/control-plane.ts';
-import { noneAsUndefined } from '../security/entitlements.ts';
-import { verifyPassword } from '../security/passwords.ts';
-import type { RandomPasswords } from '../security/random-passwords.ts';
-import type { Grants } from './seed-grants.ts';
+import { grantOf, noneAsUndefined } from '../security/entitlements.ts';
+import { type RandomPasswords, verifyPassword } from '../security/passwords.ts';
 
 /** The world that a seed is applied to; acts as the root user. What it refuses it throws as PlatformError. */
 export interface SeedTarget {
@@ -54,4 +57,112 @@ export function seedTarget(
     remove: (id) => service.remove(actor, id),
     isPassword: verifyPassword,
   };
+}
+
+export const identityWords: readonly TypeWord[] = ['groups', 'users'];
+
+/** The identities that are added to and removed from the entitlements of one resource, by action (D-115). */
+type Grants = Readonly<Record<string, Grant>>;
+
+/** An entry of a document whose references to identities lead to something. */
+export interface GrantEntry<Identity = Uuid> {
+  actions: readonly string[];
+  add: readonly Identity[];
+  remove: readonly Identity[];
+  value: Json | undefined;
+}
+
+/** Combines the grants of entries: identities of the same action add up, and the last value applies. */
+export function grantsOf(entries: readonly GrantEntry[]): Grants {
+  const grants: Record<string, Grant> = {};
+  for (const { actions, add, remove, value } of entries) {
+    for (const action of actions) {
+      const before = grants[action];
+      grants[action] = {
+        ...before,
+        add: [...(before?.add ?? []), ...add],
+        remove: [...(before?.remove ?? []), ...remove],
+        ...(value !== undefined && { value }),
+      };
+    }
+  }
+  return plainGrants(grants);
+}
+
+/** Returns the grants without parts that have no effect: empty lists, repeated identities, actions with neither. */
+export function plainGrants(grants: Grants = {}): Grants {
+  const plain = Object.entries(grants).flatMap(([action, { add, remove, value }]) => {
+    const grant = grantOf({ add: [...new Set(add)], remove: [...new Set(remove)], value });
+    return grant ? [[action, grant] as const] : [];
+  });
+  return Object.fromEntries(plain);
+}
+
+/** Grants as a document writes them: actions that are granted alike in one entry, in the order of their names. */
+export function entriesOf(grants: Grants | undefined, refer: (id: Uuid) => string): JsonObject[] {
+  const entries = new Map<string, JsonObject & { actions: string[] }>();
+  const byAction = Object.entries(plainGrants(grants)).sort(([a], [other]) => (a < other ? -1 : 1));
+  for (const [action, { add, remove, value }] of byAction) {
+    const rest = {
+      ...(add && { identities: add.map(refer) }),
+      ...(remove && { without: remove.map(refer) }),
+      ...(value !== undefined && { value }),
+    };
+    const alike = JSON.stringify(rest);
+    const entry = entries.get(alike);
+    if (entry) entry.actions.push(action);
+    else entries.set(alike, { actions: [action], ...rest });
+  }
+  return [...entries.values()];
+}
+
+/** A copy of a world to try changes on: commits change the copy only, and what they come to can be read off in the end. */
+export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
+  readonly #index: WorldIndex;
+  readonly #present: Map<Uuid, StoredResource>;
+  /** The changes, relative to the copied world. */
+  readonly #before = new Map<Uuid, StoredResource | undefined>();
+
+  /** @param resources of the world to copy; its records are shared, since records never change in place */
+  constructor(resources: ReadonlyMap<Uuid, StoredResource>) {
+    this.#present = new Map(resources);
+    this.#index = WorldIndex.indexOf(resources.values());
+  }
+
+  get view(): WorldView {
+    return this.#index;
+  }
+
+  async commit({ put = [], remove = [] }: CommitRequest): Promise<undefined> {
+    this.#apply(put, remove);
+  }
+
+  before(id: Uuid): StoredResource | undefined {
+    return this.#before.has(id) ? this.#before.get(id) : this.#present.get(id);
+  }
+
+  /** The changes that turn the copied world into the current copy, each resource in the order of its first change. */
+  difference(): WorldDifference {
+    const put: StoredResource[] = [];
+    const remove: Uuid[] = [];
+    for (const [id, before] of this.#before) {
+      const after = this.#present.get(id);
+      if (isDeepStrictEqual(before, after)) continue;
+      if (after) put.push(after);
+      else remove.push(id);
+    }
+    return { put, remove };
+  }
+
+  #apply(put: readonly StoredResource[], remove: readonly Uuid[]): void {
+    const changes = [...put.map((after) => this.#change(after.id, after)), ...remove.map((id) => this.#change(id))];
+    this.#index.apply(this.#index.prepare(changes));
+    applyChanges(this.#present, changes);
+  }
+
+  #change(id: Uuid, after?: StoredResource): Change {
+    const before = this.#present.get(id);
+    if (!this.#before.has(id)) this.#before.set(id, before);
+    return { ...(before && { before }), ...(after && { after }) };
+  }
 }

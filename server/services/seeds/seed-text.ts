@@ -1,6 +1,6 @@
 import { Document, isMap, isScalar, visit } from 'yaml';
 import type { Json, JsonObject } from '../../model/json.ts';
-import { NOT_EXPORTED } from './seed-secrets.ts';
+import { NOT_EXPORTED } from './seed-node.ts';
 
 const HEAD = `# Resources of a platform by type and name, from the root organization down. Resources refer to each other by name or
 # path. To create or update these resources in a world, apply this file. ${NOT_EXPORTED} keeps the stored value; a new

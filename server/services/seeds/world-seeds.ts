@@ -1,30 +1,31 @@
 import { isDeepStrictEqual } from 'node:util';
+import jsonPatch from 'fast-json-patch';
 import type { AppliedSeed, SeedChange } from '../../api/routes/seeds.ts';
 import { parseJson } from '../../api/server/read-body.ts';
 import { envWithScm, type ScmAccess, withoutScm } from '../../mocks/scm/scm-address.ts';
 import type { Caller } from '../../model/caller.ts';
-import { causeOf } from '../../model/cause.ts';
 import { codeToRun } from '../../model/code-to-run.ts';
+import { causeOf } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { describeRule, type OutboundRule } from '../../model/outbound-rule.ts';
 import type { OutboundRulesRequest } from '../../model/outbound-rule-schema.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
+import { pathOf } from '../../model/resource-path.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from '../resources/actor.ts';
 import { type CoreOptions, createControlPlaneServices } from '../resources/control-plane.ts';
-import { PasswordWork } from '../security/password-work.ts';
-import type { RandomPasswords } from '../security/random-passwords.ts';
+import { PasswordWork, type RandomPasswords } from '../security/passwords.ts';
 import { applySeed } from './apply-seed.ts';
-import { exportSeed } from './export-seed.ts';
+import { exportSeed, type FormOptions, formOf } from './export-seed.ts';
 import { readSentSeed } from './read-seed.ts';
-import { seedChanges } from './seed-changes.ts';
 import { sentSeedDocument } from './seed-document.ts';
 import { SeedError } from './seed-error.ts';
-import { descendants, type Seed } from './seed-node.ts';
-import { seedTarget } from './seed-target.ts';
+import { descendants, type Seed, storedSecret } from './seed-node.ts';
+import { seedTarget, TrialWorld } from './seed-target.ts';
 import type { TextFormat } from './seed-text.ts';
 import { parseSeedDocument } from './seed-yaml.ts';
-import { TrialWorld } from './trial-world.ts';
 
 /** A seed document in the body of a request. */
 export interface SentSeed {
@@ -183,4 +184,52 @@ function summaryOf(changes: readonly SeedChange[]): AppliedSeed['summary'] {
 function withoutTrialId(change: SeedChange): SeedChange {
   const { id: _, ...rest } = change;
   return change.action === 'create' ? rest : change;
+}
+
+const { compare } = jsonPatch;
+
+/** A world before and after a seed was applied to it. */
+interface AppliedWorld extends Pick<FormOptions, 'typePrefix'> {
+  before(id: Uuid): StoredResource | undefined;
+  after: WorldView;
+}
+
+/** Placeholders in a patch for values that cannot be read. */
+const HIDDEN = '<hidden>';
+const NEW_AND_HIDDEN = '<hidden, another than before>';
+
+/** The changes of each of these resources, in their order, with references as paths. */
+function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld): SeedChange[] {
+  const find = (id: Uuid) => world.after.find(id) ?? world.before(id);
+  const formed = (record: StoredResource, previous?: StoredResource): JsonObject => ({
+    name: record.name,
+    ...formOf(record, {
+      ...world,
+      refer: (id) => {
+        const target = find(id);
+        return target ? pathOf(target, find) : id;
+      },
+      secret: (value, path) => {
+        const previousValue = previous && storedSecret(previous.properties, record.properties, path);
+        return !previous || isDeepStrictEqual(value, previousValue) ? HIDDEN : NEW_AND_HIDDEN;
+      },
+    }),
+  });
+  const changeOf = (
+    before: StoredResource | undefined,
+    after: StoredResource | undefined,
+  ): Pick<SeedChange, 'action' | 'patch'> => {
+    if (!after) return { action: 'delete', patch: [{ op: 'remove', path: '' }] };
+    if (!before) return { action: 'create', patch: [{ op: 'add', path: '', value: formed(after) }] };
+    if (isDeepStrictEqual(before, after)) return { action: 'unchanged', patch: [] };
+    return { action: 'update', patch: compare(formed(before), formed(after, before)) };
+  };
+  const changes: SeedChange[] = [];
+  for (const id of new Set(ids)) {
+    const record = find(id);
+    if (!record) continue;
+    const change = changeOf(world.before(id), world.after.find(id));
+    changes.push({ path: pathOf(record, find), type: typeOf(record).collection, id, ...change });
+  }
+  return changes;
 }

@@ -1,7 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { codeOf, PlatformError, reasonOf } from '../../model/errors.ts';
-import type { AppendHandle, Chunks, FsyncPolicy, StoreFiles } from './files.ts';
-import { FolderLost } from './store-error.ts';
+import { type AppendHandle, type Chunks, FolderLost, type FsyncPolicy, type StoreFiles } from './files.ts';
 
 /** Called once, in the order of the appends; without an error when durable. Must not throw. */
 export type Done = (error?: PlatformError) => void;

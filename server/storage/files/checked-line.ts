@@ -1,7 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { reasonOf } from '../../model/errors.ts';
-import type { StoreFiles } from './files.ts';
-import { StoreError } from './store-error.ts';
+import { StoreError, type StoreFiles } from './files.ts';
 
 const NEWLINE = 0x0a;
 const MARK = ',"crc":"';
@@ -65,4 +64,18 @@ export async function readCheckedLines(
     }
     start = end + 1;
   }
+}
+
+const CHUNK_CHARS = 128 * 1024;
+
+/** Joins texts to chunks of a size that is fast to write. */
+export function* chunksOf(texts: Iterable<string>): Generator<Buffer> {
+  let chunk = '';
+  for (const text of texts) {
+    chunk += text;
+    if (chunk.length < CHUNK_CHARS) continue;
+    yield Buffer.from(chunk);
+    chunk = '';
+  }
+  yield Buffer.from(chunk);
 }

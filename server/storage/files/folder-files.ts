@@ -3,12 +3,11 @@ import { type FileHandle, mkdir, open, readdir, realpath, rm, stat, statfs } fro
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../model/errors.ts';
 import { renameFile } from '../../system/files-in-use.ts';
-import { READ_AT_ONCE } from '../../system/kept-file.ts';
 import { SYSTEM } from '../../system/this-system.ts';
-import type { AppendHandle, Chunks, ReadHandle, StoreFiles } from './files.ts';
+import { READ_AT_ONCE } from '../../system/write-whole.ts';
+import { type AppendHandle, type Chunks, FolderLost, type ReadHandle, StoreError, type StoreFiles } from './files.ts';
 import { isSameFile, type LockFile, lockFolder, lookAt, lookAtOpen } from './folder-lock.ts';
 import { openFile, readWholeFile, unreadable } from './read-file.ts';
-import { FolderLost, StoreError } from './store-error.ts';
 
 /** Readable only by the owner: worlds contain passwords and tokens of the services that a developer works with. */
 const FOLDER_MODE = 0o700;

@@ -3,10 +3,9 @@ import { realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { codeOf, reasonOf } from '../../model/errors.ts';
-import { isRunning, type LockHolder, lockHolder } from '../../system/lock-holder.ts';
-import { beginOf } from '../../system/processes.ts';
+import { beginOf, isRunning, type LockHolder, lockHolder } from '../../system/processes.ts';
+import { StoreError } from './files.ts';
 import { readWholeFile } from './read-file.ts';
-import { StoreError } from './store-error.ts';
 
 /** Number of attempts, because other processes can create, release or take over the lock at the same time. */
 const ATTEMPTS = 20;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { once, systemError, TestFiles } from '../../testing/storage-files.ts';
+import { MemoryFiles } from './files.ts';
 import { type OpenKeyedLog, openKeyedLog } from './keyed-log.ts';
-import { MemoryFiles } from './memory-files.ts';
 
 const warnings: string[] = [];
 const options = { name: 'log', fsync: 'batch', onWarning: (message: string) => warnings.push(message) } as const;

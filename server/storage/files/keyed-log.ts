@@ -3,8 +3,7 @@ import { heldBytes } from '../../model/held-bytes.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { AppendFile } from './append-file.ts';
-import { readCheckedLines, toCheckedLine } from './checked-line.ts';
-import { chunksOf } from './chunks.ts';
+import { chunksOf, readCheckedLines, toCheckedLine } from './checked-line.ts';
 import type { FsyncPolicy, StoreFiles } from './files.ts';
 
 /** Limits of a log: the oldest records are removed when one is added, but never the new one. */

@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import type { z } from 'zod';
 import { codeOf, reasonOf } from '../../model/errors.ts';
-import { READ_AT_ONCE } from '../../system/kept-file.ts';
-import type { ReadHandle } from './files.ts';
-import { StoreError } from './store-error.ts';
+import { READ_AT_ONCE, writeWhole } from '../../system/write-whole.ts';
+import { type ReadHandle, StoreError } from './files.ts';
 
 /** Node.js ends the process when more is asked for at once. */
 const MAX_READ_BYTES = 1024 ** 3;
@@ -66,4 +66,18 @@ async function statOf(handle: FileHandle): Promise<Stats> {
   const found = await handle.stat();
   if (found.isFile()) return found;
   throw new WrongKind(`it is ${found.isDirectory() ? 'a folder' : 'a device or a pipe'}, not a file`);
+}
+
+/** The content of a file in the data folder that `writeSecret` wrote; undefined if it is missing or damaged. Throws StoreError if it cannot be read. */
+export async function readSecret<T>(file: string, schema: z.ZodType<T>): Promise<T | undefined> {
+  const content = await readWholeFile(file);
+  try {
+    return content && schema.parse(JSON.parse(content.toString()));
+  } catch {
+    return undefined;
+  }
+}
+
+export async function writeSecret(file: string, secret: object): Promise<void> {
+  await writeWhole(file, `${JSON.stringify(secret, null, 2)}\n`);
 }

@@ -1,8 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BufferPool, SLAB_BYTES } from './buffer-pool.ts';
 import { ByteLog } from './byte-log.ts';
-import type { LogFiles, LogSegment } from './log-files.ts';
-import { type DamagedRange, FRAME_HEAD_BYTES, FrameWriter, readFrame, scanFrames } from './record-frame.ts';
+import {
+  type DamagedRange,
+  FRAME_HEAD_BYTES,
+  FrameWriter,
+  type LogFiles,
+  type LogSegment,
+  readFrame,
+  scanFrames,
+} from './log-files.ts';
 import { type MarkedPlace, numberOf, type RecordFigures, type RecordFlags, RecordIndex } from './record-index.ts';
 
 export type { MarkedPlace } from './record-index.ts';

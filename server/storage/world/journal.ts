@@ -3,8 +3,7 @@ import { CHANGE_SOURCES, type Commit } from '../../model/commit.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { AppendFile, type Done, NEXT } from '../files/append-file.ts';
 import { fromCheckedLine, readCheckedLines, toCheckedLine } from '../files/checked-line.ts';
-import type { FsyncPolicy, ReadHandle, StoreFiles } from '../files/files.ts';
-import { StoreError } from '../files/store-error.ts';
+import { type FsyncPolicy, type ReadHandle, StoreError, type StoreFiles } from '../files/files.ts';
 
 const JOURNAL_FILE = 'journal.jsonl';
 

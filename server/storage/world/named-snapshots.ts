@@ -1,9 +1,8 @@
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { Uuid } from '../../model/record.ts';
 import { notSaved } from '../files/append-file.ts';
-import type { StoreFiles } from '../files/files.ts';
+import { StoreError, type StoreFiles } from '../files/files.ts';
 import { unreadable } from '../files/read-file.ts';
-import { StoreError } from '../files/store-error.ts';
 import { parseWorldFile, worldFileContent } from './world-file.ts';
 import type { PastWorld } from './world-history.ts';
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cause, record, testOptions } from '../../testing/small-world.ts';
 import { once, systemError, TestFiles } from '../../testing/storage-files.ts';
-import { StoreError } from '../files/store-error.ts';
+import { StoreError } from '../files/files.ts';
 import { openStore, openStoreIn, type WorldStore } from './world-store.ts';
 
 let dir: string;

@@ -4,9 +4,8 @@ import { reasonOf } from '../../model/errors.ts';
 import { type Json, memberOf } from '../../model/json.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { parseWith } from '../../model/rules/validate.ts';
-import { checksumText } from '../files/checked-line.ts';
-import { chunksOf } from '../files/chunks.ts';
-import { StoreError } from '../files/store-error.ts';
+import { checksumText, chunksOf } from '../files/checked-line.ts';
+import { StoreError } from '../files/files.ts';
 
 /** Resources are in a Map, oldest first, because copying a plain object takes seventy times as long. */
 export interface LiveWorld {

@@ -7,7 +7,7 @@ import { cause, record, rootId, testOptions } from '../../testing/small-world.ts
 import { TestFiles } from '../../testing/storage-files.ts';
 import type { Retention } from './journal.ts';
 import { planRevert } from './revert.ts';
-import { changesBetween } from './world-difference.ts';
+import { changesBetween } from './world-patch.ts';
 import { type CommitRequest, openStoreIn, type WorldStore } from './world-store.ts';
 
 const stateOf = ({ world }: WorldStore) => Object.fromEntries(world.resources);

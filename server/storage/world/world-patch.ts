@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { Change } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
@@ -177,4 +178,29 @@ function notApplicable(error: unknown): PlatformError {
   return new PlatformError('patch_not_applicable', `the operations do not apply to the current world, ${reason}`, {
     cause: error,
   });
+}
+
+type Resources = ReadonlyMap<Uuid, StoredResource>;
+
+export interface WorldDifference {
+  put: StoredResource[];
+  remove: Uuid[];
+}
+
+/** The changes from one world to another. Nearly all records of a past world are the same objects, so this takes milliseconds. */
+export function changesBetween(from: Resources, to: Resources): WorldDifference {
+  return {
+    put: [...to].flatMap(([id, record]) => (from.get(id) === record ? [] : [record])),
+    remove: [...from.keys()].filter((id) => !to.has(id)),
+  };
+}
+
+/** A world from a file in which equal records are replaced by the current ones, as `changesBetween` needs it. */
+export function sharingRecords(world: Resources, present: Resources): Map<Uuid, StoredResource> {
+  const shared = new Map<Uuid, StoredResource>();
+  for (const [id, record] of world) {
+    const now = present.get(id);
+    shared.set(id, now && isDeepStrictEqual(now, record) ? now : record);
+  }
+  return shared;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import { makeLink } from '../../../system/make-link.ts';
+import { makeLink } from '../../../system/files-in-use.ts';
 import { SYSTEM, type System } from '../../../system/this-system.ts';
 
 const MAX_ENTRIES = 50_000;

@@ -6,8 +6,7 @@ import { WebSocket } from 'ws';
 import { DebuggerSession } from '../../../testing/debugger-session.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { isAlive } from '../../../testing/process-alive.ts';
-import { DebugRelay } from './debug-relay.ts';
-import { Debugging, type DebugState } from './debugging.ts';
+import { Debugging, DebugRelay, type DebugState } from './debugging.ts';
 
 let service: TestLambdaService;
 let wake: () => void = () => {};

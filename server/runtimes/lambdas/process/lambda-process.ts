@@ -4,17 +4,16 @@ import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
 import type { LogLine } from '../../../model/invocation.ts';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 import { afterRunning } from '../../../system/clock.ts';
-import type { ProcessReaper } from '../../../system/process-reaper.ts';
-import { killOrphans, killTree, signalGroup } from '../../../system/process-tree.ts';
+import { killOrphans, killTree, type ProcessReaper, signalGroup } from '../../../system/process-tree.ts';
 import type { ChildProcess } from '../../../system/programs.ts';
 import { LambdaFailure } from '../lambda-failure.ts';
-import { describeExit } from './exit-text.ts';
 import { type Frame, FrameError, FrameReader, writeFrame, writeFrameOf } from './frames.ts';
 import { type CallListener, InFlightCalls } from './in-flight-calls.ts';
 import { type GroupOptions, SPARE, startGroup } from './process-group.ts';
 import {
   type CountCallHead,
   countCallHead,
+  describeExit,
   inspectingHead,
   memoryHead,
   messageHead,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { OutputLines } from './output-lines.ts';
+import { OutputLines } from './in-flight-calls.ts';
 
 function collect(limitLines: number) {
   const lines: string[] = [];

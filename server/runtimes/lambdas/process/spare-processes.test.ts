@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
-import { ProcessReaper } from '../../../system/process-reaper.ts';
+import { ProcessReaper } from '../../../system/process-tree.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { LambdaProcess } from './lambda-process.ts';
 import { fitsSpare, SPARE } from './process-group.ts';
