@@ -236,7 +236,19 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     return { bodies, failures };
   }
 
-  it('sends requests to the instances of both nodes', { timeout: LIMIT_MS }, async () => {
+  /** Sends requests until a condition holds. Returns the failures. */
+  async function requestUntil(url: string, isOver: () => Promise<boolean>): Promise<string[]> {
+    const failures: string[] = [];
+    for (const untilMs = Date.now() + POLL.timeout; !(await isOver()); ) {
+      failures.push(...(await request(url, 5)).failures);
+      if (Date.now() > untilMs) throw new Error('the expected state is not reached');
+    }
+    return failures;
+  }
+
+  it('sends requests to the instances of both nodes, and none fails when some of them stop', {
+    timeout: LIMIT_MS,
+  }, async () => {
     const { container, url } = await serve({ num_instances: 4 });
     await untilRunning(container);
     expect(new Set((await read(container)).instances.map(({ host }: Body) => host))).toEqual(
@@ -245,6 +257,14 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     const { bodies, failures } = await request(url, 24);
     expect(failures).toEqual([]);
     expect(bodies.size).toBe(4);
+    expect((await read(container)).instances.map(({ ports }: Body) => ports.length)).toEqual([1, 1, 1, 1]);
+    await root.post(`/root/containers/${container.id}/scale?numInstances=2`);
+    const hasStopped = async () => {
+      const tasks = await docker.listTasks({ filters: { label: [`terrarium.record=${container.id}`] } });
+      return tasks.filter(({ Status: status }) => status.State === 'running').length === 2;
+    };
+    expect(await requestUntil(url, hasStopped)).toEqual([]);
+    expect((await request(url, 10)).bodies.size).toBe(2);
     await remove(container);
   });
 
@@ -294,21 +314,15 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await untilRunning(container);
     const patch = (path: string, value: unknown) =>
       root.patch(`/root/containers/${container.id}`, [{ op: 'replace', path: `/properties/${path}`, value }]);
-    const failures: string[] = [];
-    const requestUntil = async (isOver: () => Promise<boolean>) => {
-      for (const untilMs = Date.now() + POLL.timeout; !(await isOver()); ) {
-        failures.push(...(await request(url, 5)).failures);
-        if (Date.now() > untilMs) throw new Error(`the update does not end: ${JSON.stringify(await read(container))}`);
-      }
-    };
     const before = (await request(url, 4)).bodies;
     await patch('cmd', `true; ${SERVE_HOST_NAME}`);
-    await requestUntil(async () => {
+    const isUpdated = async () => {
       const { bodies } = await request(url, 4);
       return bodies.size === 2 && ![...bodies].some((body) => before.has(body));
-    });
+    };
+    const failures = await requestUntil(url, isUpdated);
     await patch('cmd', 'exit 3');
-    await requestUntil(async () => (await read(container)).status === 'FAILED');
+    failures.push(...(await requestUntil(url, async () => (await read(container)).status === 'FAILED')));
     expect(await reason(container)).toContain('the old one stays in use');
     expect((await request(url, 10)).failures).toEqual([]);
     expect(failures).toEqual([]);

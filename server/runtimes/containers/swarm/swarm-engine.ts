@@ -24,6 +24,7 @@ import {
   errorOf,
   isImageError,
   type NodeAddress,
+  publishedPorts,
   type SwarmService,
   type SwarmTask,
   stateOf,
@@ -229,9 +230,10 @@ export class SwarmEngine extends DockerEngine {
       exitCode,
       wasKilledForMemory: killed?.State.OOMKilled === true,
       error: errorOf(task, node),
-      addresses: (Status.PortStatus?.Ports ?? []).flatMap(({ TargetPort: containerPort, PublishedPort: port }) =>
-        port > 0 ? [{ containerPort, host: node?.address ?? this.connection.address.publishedHost, port }] : [],
-      ),
+      addresses: publishedPorts(task).map((ports) => ({
+        ...ports,
+        host: node?.address ?? this.connection.address.publishedHost,
+      })),
     };
   }
 
