@@ -236,7 +236,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     return { bodies, failures };
   }
 
-  /** Sends requests until a condition holds. Returns the failures. */
+  /** Sends requests until a condition applies. Returns the failures. */
   async function requestUntil(url: string, isOver: () => Promise<boolean>): Promise<string[]> {
     const failures: string[] = [];
     for (const untilMs = Date.now() + POLL.timeout; !(await isOver()); ) {
