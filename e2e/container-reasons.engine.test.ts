@@ -23,7 +23,7 @@ let image: string;
 beforeAll(async () => {
   await requireEngine();
   image = await testImage();
-  platform = await startPlatform({ containers: { engine: 'auto' }, allowedHostPaths: [tmpdir()] });
+  platform = await startPlatform({ containers: { engine: 'auto', stopTimeoutS: 1 }, allowedHostPaths: [tmpdir()] });
   root = platform.root;
   make = resourceFactoryFor(root);
   tenant = await createTenant(root, 'acme');
@@ -136,24 +136,29 @@ describe('a check', () => {
   });
 });
 
-describe('a program that does not listen where its container says', () => {
-  it.each([
+it('a program that does not listen where its container says is named as that in the status and to callers', async () => {
+  const cases: [string, RegExp][] = [
     ['127.0.0.1:8080', /listens on port 8080 of 127\.0\.0\.1 only/],
     ['3000', /does not listen on port 8080, but on 3000\. Change container_port/],
-  ])('but on %s is named as that in the status and to callers', async (address, expectedReason) => {
+  ];
+  const checkCase = async ([address, expectedReason]: (typeof cases)[number]) => {
     const container = await make.container(tenant, app({ cmd: serve('hidden', address) }));
     await whenReason(container, expectedReason);
     expect(await call(`${await publish(container)}/`)).toMatchObject({
       status: 502,
       text: expect.stringMatching(expectedReason),
     });
-  });
+  };
+  await Promise.all(cases.map(checkCase));
 });
 
 describe('the command of an image with an ENTRYPOINT', () => {
-  const echo = () => testImageWith('terrarium-test/echo:1', ['ENTRYPOINT ["/bin/echo", "entry"]', 'CMD ["image"]']);
+  let echo: string;
+  beforeAll(async () => {
+    echo = await testImageWith('terrarium-test/echo:1', ['ENTRYPOINT ["/bin/echo", "entry"]', 'CMD ["image"]']);
+  });
   const lines = async (properties: object) => {
-    const container = await make.container(tenant, { image: await echo(), memory: 16, cpus: 0.5, ...properties });
+    const container = await make.container(tenant, { image: echo, memory: 16, cpus: 0.5, ...properties });
     await expect.poll(() => logOf(container), POLL).not.toEqual([]);
     return (await logOf(container))[0];
   };

@@ -18,6 +18,8 @@ const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
 /** More than are removed at the same time. */
 const CONTAINER_COUNT = 20;
+/** Ends immediately when it is stopped. */
+const IDLE = ['sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'];
 /** Number of running containers that ignore a stop request. */
 const STUBBORN = 4;
 
@@ -36,7 +38,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrarium-leftovers-'));
 }, BUILD_TIMEOUT_MS);
 afterAll(async () => {
-  for (const world of worlds) await removeTestWorld(world);
+  await Promise.all(worlds.map(removeTestWorld));
   await command?.close();
   await rm(folder, { recursive: true, force: true });
 }, LIMIT_MS);
@@ -53,7 +55,7 @@ async function leave(owner: Owner | undefined): Promise<string> {
   const container = await docker.createContainer({
     name,
     Image: image,
-    Cmd: ['sleep', '3600'],
+    Cmd: IDLE,
     Labels,
     HostConfig: { NetworkMode: name, Mounts },
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { basic } from '../server/testing/checked-client.ts';
 import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
@@ -8,9 +9,20 @@ import { type Body, createTenant, type Tenant } from '../server/testing/tenant.t
 
 const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
-const SERVE_VERSION = 'echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
+const SERVE_VERSION = 'echo "$VERSION"; echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
 const SERVE_HOST_NAME = 'hostname > /www/index.html; exec httpd -f -p 8080 -h /www';
 const LOCAL_IMAGE = 'terrarium-test/on-one-node:1';
+
+/** Reads a response until it contains a text. */
+async function untilContains({ body }: Response, expectedText: string): Promise<void> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.includes(expectedText)) return;
+  }
+  throw new Error(`the response ended without ${expectedText}`);
+}
 
 describe('a provider of type CaaS::Swarm (D-082)', () => {
   let docker: Awaited<ReturnType<typeof requireEngine>>;
@@ -26,7 +38,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     docker = await requireEngine();
     image = await testImage();
     wasSwarm = await isInForeignSwarm(docker);
-    platform = await startPlatform({ containers: { engine: 'auto' } });
+    platform = await startPlatform({ containers: { engine: 'auto', stopTimeoutS: 1 } });
     root = platform.root;
     make = resourceFactoryFor(root);
     tenant = await createTenant(root, 'acme');
@@ -93,15 +105,30 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     await expect.poll(page, POLL).toBe('200 one');
     await root.post(`/root/containers/${container.id}/scale?numInstances=3`);
     await expect.poll(async () => (await read()).instances.length, POLL).toBe(3);
+    const { baseUrl, rootCredentials: key } = platform.emulator;
+    const headers = { Authorization: basic(key.apiKey, key.apiSecret ?? '') };
+    const logStream = await fetch(`${baseUrl}/inspect/logs/${container.id}/stream`, { headers });
     await root.patch(`/root/containers/${container.id}`, [
       { op: 'replace', path: '/properties/env', value: { VERSION: 'two' } },
     ]);
     await expect
       .poll(async () => [await page(), await page(), await page()], POLL)
       .toEqual(['200 two', '200 two', '200 two']);
+    await untilContains(logStream, '"text":"two"');
     expect((await root.delete(`/root/containers/${container.id}`)).status).toBe(204);
     const services = () => docker.listServices({ filters: { label: [`terrarium.record=${container.id}`] } });
     await expect.poll(services, POLL).toEqual([]);
+  });
+
+  it('of a large log, the newest lines of all instances are read', { timeout: LIMIT_MS }, async () => {
+    const provider = await make.provider(tenant, 'CaaS::Swarm');
+    const write = `awk 'BEGIN { line = sprintf("%04000d", 0); for (i = 0; i < 8000; i++) print i, line; print "last" }'`;
+    const properties = { provider: { id: provider.id }, image, num_instances: 2, cmd: `${write}; exec sleep 3600` };
+    const container = await make.container(tenant, properties);
+    const lines = async () => (await root.get(`/../inspect/logs/${container.id}`)).body.lines ?? [];
+    await expect.poll(async () => (await lines()).at(-1)?.text, POLL).toBe('last');
+    expect(JSON.stringify(await lines()).length).toBeLessThan(10_000_000);
+    await root.delete(`/root/containers/${container.id}`);
   });
 
   it('FAILED names an image that no node has', { timeout: LIMIT_MS }, async () => {
@@ -158,7 +185,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     managerName = (await docker.info()).Name;
     node = await SwarmNode.start(docker);
     await testImage(undefined, node.docker);
-    platform = await startPlatform({ containers: { engine: 'auto' } });
+    platform = await startPlatform({ containers: { engine: 'auto', stopTimeoutS: 1 } });
     root = platform.root;
     make = resourceFactoryFor(root);
     tenant = await createTenant(root, 'acme');
@@ -209,7 +236,19 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     return { bodies, failures };
   }
 
-  it('sends requests to the instances of both nodes', { timeout: LIMIT_MS }, async () => {
+  /** Sends requests until a condition applies. Returns the failures. */
+  async function requestUntil(url: string, isOver: () => Promise<boolean>): Promise<string[]> {
+    const failures: string[] = [];
+    for (const untilMs = Date.now() + POLL.timeout; !(await isOver()); ) {
+      failures.push(...(await request(url, 5)).failures);
+      if (Date.now() > untilMs) throw new Error('the expected state is not reached');
+    }
+    return failures;
+  }
+
+  it('sends requests to the instances of both nodes, and none fails when some of them stop', {
+    timeout: LIMIT_MS,
+  }, async () => {
     const { container, url } = await serve({ num_instances: 4 });
     await untilRunning(container);
     expect(new Set((await read(container)).instances.map(({ host }: Body) => host))).toEqual(
@@ -218,6 +257,14 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     const { bodies, failures } = await request(url, 24);
     expect(failures).toEqual([]);
     expect(bodies.size).toBe(4);
+    expect((await read(container)).instances.map(({ ports }: Body) => ports.length)).toEqual([1, 1, 1, 1]);
+    await root.post(`/root/containers/${container.id}/scale?numInstances=2`);
+    const hasStopped = async () => {
+      const tasks = await docker.listTasks({ filters: { label: [`terrarium.record=${container.id}`] } });
+      return tasks.filter(({ Status: status }) => status.State === 'running').length === 2;
+    };
+    expect(await requestUntil(url, hasStopped)).toEqual([]);
+    expect((await request(url, 10)).bodies.size).toBe(2);
     await remove(container);
   });
 
@@ -267,21 +314,15 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await untilRunning(container);
     const patch = (path: string, value: unknown) =>
       root.patch(`/root/containers/${container.id}`, [{ op: 'replace', path: `/properties/${path}`, value }]);
-    const failures: string[] = [];
-    const requestUntil = async (isOver: () => Promise<boolean>) => {
-      for (const untilMs = Date.now() + POLL.timeout; !(await isOver()); ) {
-        failures.push(...(await request(url, 5)).failures);
-        if (Date.now() > untilMs) throw new Error(`the update does not end: ${JSON.stringify(await read(container))}`);
-      }
-    };
     const before = (await request(url, 4)).bodies;
     await patch('cmd', `true; ${SERVE_HOST_NAME}`);
-    await requestUntil(async () => {
+    const isUpdated = async () => {
       const { bodies } = await request(url, 4);
       return bodies.size === 2 && ![...bodies].some((body) => before.has(body));
-    });
+    };
+    const failures = await requestUntil(url, isUpdated);
     await patch('cmd', 'exit 3');
-    await requestUntil(async () => (await read(container)).status === 'FAILED');
+    failures.push(...(await requestUntil(url, async () => (await read(container)).status === 'FAILED')));
     expect(await reason(container)).toContain('the old one stays in use');
     expect((await request(url, 10)).failures).toEqual([]);
     expect(failures).toEqual([]);
@@ -308,16 +349,30 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await remove(container);
   });
 
-  it('serves without failures after a lost node has been replaced', { timeout: LIMIT_MS }, async () => {
-    const { container, url } = await serve({ num_instances: 2 });
-    await untilRunning(container);
+  it('serves without failures after a lost node has been replaced, also where it is lost during an update', {
+    timeout: LIMIT_MS,
+  }, async () => {
+    const steady = await serve({ num_instances: 2 });
+    const updated = await serve({ num_instances: 2 });
+    for (const { container } of [steady, updated]) await untilRunning(container);
+    const cmd = `echo new; ${SERVE_HOST_NAME}`;
+    await root.patch(`/root/containers/${updated.container.id}`, [
+      { op: 'replace', path: '/properties/cmd', value: cmd },
+    ]);
+    const services = () => docker.listServices({ filters: { label: [`terrarium.record=${updated.container.id}`] } });
+    await expect.poll(async () => (await services()).length, { ...POLL, interval: 10 }).toBe(2);
     await node.kill();
-    const hosts = async () => {
-      const { status, instances } = await read(container);
-      return [status, ...instances.map(({ host }: Body) => host)];
-    };
-    await expect.poll(hosts, POLL).toEqual(['RUNNING', '127.0.0.1', '127.0.0.1']);
-    expect((await request(url, 30)).failures).toEqual([]);
-    await remove(container);
+    for (const { container, url } of [steady, updated]) {
+      const hosts = async () => {
+        const { status, instances } = await read(container);
+        return [status, ...instances.map(({ host }: Body) => host)];
+      };
+      await expect.poll(hosts, POLL).toEqual(['RUNNING', '127.0.0.1', '127.0.0.1']);
+      expect((await request(url, 30)).failures).toEqual([]);
+    }
+    await expect.poll(async () => (await services()).length, POLL).toBe(1);
+    const log = await root.get(`/../inspect/logs/${updated.container.id}`);
+    expect(log.body.lines.map(({ text }: Body) => text)).toContain('new');
+    for (const { container } of [steady, updated]) await remove(container);
   });
 });

@@ -145,7 +145,13 @@ export class DockerEngine implements ContainerEngine {
   }
 
   follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
-    return followLogs(this.connection, this.world.worldId, recordId, onNews);
+    const filters = ownedBy(this.world.worldId, recordId);
+    return followLogs(this.connection, {
+      ...{ source: 'containers', recordId, onNews },
+      running: async () =>
+        (await this.connection.ask((docker) => docker.listContainers({ filters }))).map(({ Id }) => Id),
+      watch: (onEvent) => watchInstances(this.connection, ownedBy(this.world.worldId), onEvent),
+    });
   }
 
   async stats(instanceId: string): Promise<InstanceStats> {

@@ -1,31 +1,41 @@
+import type Docker from 'dockerode';
 import type { LogLine } from '../../../model/invocation.ts';
+import { NewestLines } from '../../../model/newest-lines.ts';
 import type { Uuid } from '../../../model/record.ts';
-import { EngineRefusal, type LogOptions } from '../engine.ts';
+import { type EngineEvent, EngineRefusal, type LogOptions } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
-import { ownedBy } from './labels.ts';
 import { linesIn } from './output.ts';
-import { watchInstances } from './watch-instances.ts';
 
+/** The containers of a daemon, or the tasks of a swarm, whose logs are read in the same way. */
+type LogSource = 'containers' | 'tasks';
+
+/** The event with which the log of an instance begins. */
+const START_EVENT = { containers: 'start', tasks: 'running' };
+
+/** Reads the newest lines of several instances, together at most as much as of one. */
 export async function readLogs(
   connection: DockerConnection,
   ids: readonly string[],
   options: LogOptions,
+  source: LogSource = 'containers',
 ): Promise<LogLine[]> {
-  const { tail } = options;
-  const all = await Promise.all(ids.map((id) => logOf(connection, id, options)));
+  const all = await Promise.all(ids.map((id) => logOf(connection, `/${source}/${id}/logs?`, id, options)));
   const merged = all.flat().sort((a, b) => a.atMs - b.atMs);
-  return tail === undefined ? merged : merged.slice(Math.max(0, merged.length - tail));
+  const newest = new NewestLines();
+  for (const line of merged.slice(-(options.tail ?? merged.length))) newest.add(line);
+  return newest.reportedLines();
 }
 
 async function logOf(
   connection: DockerConnection,
+  path: string,
   id: string,
   { sinceMs, tail, stderr }: LogOptions,
 ): Promise<LogLine[]> {
   try {
     const since = sinceMs > 0 ? { since: sinceMs / 1000 } : {};
     const query = { stdout: true, stderr, timestamps: true, ...since, ...(tail !== undefined && { tail }) };
-    const lines = await linesIn(await connection.read(`/containers/${id}/logs?`, query));
+    const lines = await linesIn(await connection.read(path, query));
     return lines.map((line) => ({ ...line, instance: id }));
   } catch (failure) {
     // It went meanwhile, and its output with it.
@@ -37,18 +47,26 @@ async function logOf(
 /** Tells of each new output of the instances of a record, including instances that start later. */
 export async function followLogs(
   connection: DockerConnection,
-  worldId: Uuid,
-  recordId: Uuid,
-  onNews: () => void,
+  options: {
+    source: LogSource;
+    recordId: Uuid;
+    running(): Promise<readonly string[]>;
+    watch(onEvent: (event: EngineEvent) => void): Promise<() => void>;
+    onNews(): void;
+  },
 ): Promise<() => void> {
+  const { source, recordId, onNews } = options;
   const followed = new Map<string, () => void>();
   let isOver = false;
   const follow = async (id: string, from: { since: number } | { tail: number }) => {
     if (followed.has(id)) return;
     followed.set(id, () => undefined);
-    const stream = await connection.ask((docker) =>
-      docker.getContainer(id).logs({ follow: true, stdout: true, stderr: true, ...from }),
-    );
+    const stream = await connection.ask((docker) => {
+      // As: the type of a task lacks its log, which is like the log of a container.
+      const instance =
+        source === 'tasks' ? (docker.getTask(id) as object as Docker.Container) : docker.getContainer(id);
+      return instance.logs({ follow: true, stdout: true, stderr: true, ...from });
+    });
     const end = () => {
       followed.delete(id);
       Object(stream).destroy?.();
@@ -62,13 +80,12 @@ export async function followLogs(
     follow(...followArguments).catch(() => followed.delete(followArguments[0])); // it went meanwhile
   };
   const since = Date.now() / 1000;
-  const unwatch = await watchInstances(connection, ownedBy(worldId), (event) => {
+  const unwatch = await options.watch((event) => {
     // Its last line was written since, or tells of nothing new.
-    if (event.kind === 'instance' && event.recordId === recordId && event.action === 'start')
+    if (event.kind === 'instance' && event.recordId === recordId && event.action === START_EVENT[source])
       followQuietly(event.instanceId, { tail: 1 });
   });
-  const present = await connection.ask((docker) => docker.listContainers({ filters: ownedBy(worldId, recordId) }));
-  for (const { Id } of present) followQuietly(Id, { since });
+  for (const id of await options.running()) followQuietly(id, { since });
   return () => {
     isOver = true;
     unwatch();

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type Docker from 'dockerode';
 import { z } from 'zod';
 import { reasonOf } from '../../../model/errors.ts';
 import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
 import { ensureNetwork } from '../docker/docker-instances.ts';
+import { followLogs, readLogs } from '../docker/instance-logs.ts';
 import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
-import { linesIn } from '../docker/output.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
 import {
   type ApplyOptions,
@@ -25,6 +24,7 @@ import {
   errorOf,
   isImageError,
   type NodeAddress,
+  publishedPorts,
   type SwarmService,
   type SwarmTask,
   stateOf,
@@ -113,36 +113,20 @@ export class SwarmEngine extends DockerEngine {
       await this.connection.ask((docker) => docker.getConfig(ID).remove()).catch(() => undefined); // still in use: the next time
   }
 
+  /** Reads the log of each task: the daemon drops lines of a service's log, and does not end it, when several tasks have written much. */
   override async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
-    const { sinceMs, tail, stderr, instanceId } = options;
-    const query = {
-      ...{ follow: false as const, stdout: true, stderr, timestamps: true, since: Math.floor(sinceMs / 1000) },
-      ...(tail !== undefined && { tail }),
-    };
-    const sources = instanceId === undefined ? await this.#services(recordId) : [{ ID: instanceId }];
-    const logs = sources.map(async ({ ID }) => {
-      const output = await this.connection.ask((docker) =>
-        // As: the type of a task lacks its log.
-        (instanceId === undefined ? docker.getService(ID) : (docker.getTask(ID) as object as Docker.Service)).logs(
-          query,
-        ),
-      );
-      // As: a stream of the daemon's is one of bytes.
-      return linesIn(Buffer.isBuffer(output) ? [output] : (output as AsyncIterable<Buffer>));
-    });
-    const lines = (await Promise.all(logs)).flat().sort((a, b) => a.atMs - b.atMs);
-    return lines.filter(({ atMs }) => atMs >= sinceMs);
+    const tasks = await this.#tasksOf(await this.#services(recordId));
+    const ids = tasks.filter(({ Status }) => Status.ContainerStatus?.ContainerID).map(({ ID }) => ID);
+    const { instanceId } = options;
+    return readLogs(this.connection, instanceId === undefined ? ids : [instanceId], options, 'tasks');
   }
 
-  override async follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
-    const [found] = await this.#services(recordId);
-    if (!found) return () => undefined;
-    const stream = await this.connection.ask((docker) =>
-      docker.getService(found.ID).logs({ follow: true, stdout: true, stderr: true, tail: 0 }),
-    );
-    stream.on('data', onNews);
-    stream.once('error', () => undefined);
-    return () => Object(stream).destroy?.();
+  override follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
+    return followLogs(this.connection, {
+      ...{ source: 'tasks', recordId, onNews },
+      running: async () => (await this.list(recordId)).filter(({ state }) => state === 'running').map(({ id }) => id),
+      watch: (onEvent) => this.watch(onEvent),
+    });
   }
 
   /** Also polls the tasks, because a daemon reports events of its own containers only. */
@@ -246,9 +230,10 @@ export class SwarmEngine extends DockerEngine {
       exitCode,
       wasKilledForMemory: killed?.State.OOMKilled === true,
       error: errorOf(task, node),
-      addresses: (Status.PortStatus?.Ports ?? []).flatMap(({ TargetPort: containerPort, PublishedPort: port }) =>
-        port > 0 ? [{ containerPort, host: node?.address ?? this.connection.address.publishedHost, port }] : [],
-      ),
+      addresses: publishedPorts(task).map((ports) => ({
+        ...ports,
+        host: node?.address ?? this.connection.address.publishedHost,
+      })),
     };
   }
 

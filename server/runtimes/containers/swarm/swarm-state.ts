@@ -86,6 +86,16 @@ export function stateOf({ Status }: SwarmTask, kind: Instance['kind']): Instance
   return 'starting';
 }
 
+/** Returns one published port for each port of a task. After the port for IPv4, the daemon lists another one for IPv6. */
+export function publishedPorts({ Status }: SwarmTask): { containerPort: number; port: number }[] {
+  const published = (Status.PortStatus?.Ports ?? []).filter(({ PublishedPort }) => PublishedPort > 0);
+  const isFirst = ({ TargetPort }: (typeof published)[number], index: number) =>
+    published.findIndex((candidate) => candidate.TargetPort === TargetPort) === index;
+  return published
+    .filter(isFirst)
+    .map(({ TargetPort: containerPort, PublishedPort: port }) => ({ containerPort, port }));
+}
+
 const isExit = (error: string | undefined) => error === undefined || /non-zero exit/.test(error);
 
 /** Returns the error of a task that is more than the exit code of its program, with the next step for a missing image. */
