@@ -18,7 +18,7 @@ const CHANGES = {
     ...[
       'New',
       'New lambda',
-      'Clear the inbox',
+      'Delete all leads',
       'Replay',
       'Replay the undelivered form',
       'Save',
@@ -29,7 +29,7 @@ const CHANGES = {
     ...['Send a request', 'Send a request to lead', 'CRM returns 500', 'Save the event under a name'],
   ],
   developer: [
-    'Clear the inbox',
+    'Delete all leads',
     'Add a rule',
     'Snapshots',
     'Grant',
