@@ -39,7 +39,7 @@ test('endpoints show who can call them and the used part of their limit, and lin
   const limit = [{ op: 'replace', path: '/properties/plugins/rateLimit/perMinute', value: 5 }];
   await send(platform, page, 'PATCH', `/meta/demo/apiendpoints/${endpoints[0]?.id}`, limit);
   await expect(lead).toContainText('0/5 a minute');
-  await expect(lead).toContainText('none yet');
+  await expect(lead).toContainText('none recorded');
   await expect(endpointRow(page, '/ci/deploy')).toContainText('1 user, 1 group');
   await expect(endpointRow(page, '/api/async')).toContainText('asynchronous');
   await expectNoFaults(page, 'endpoints');

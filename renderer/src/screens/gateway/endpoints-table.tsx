@@ -45,7 +45,7 @@ export function EndpointsTable({ onSend }: { onSend(request: WrittenRequest): vo
               { text: 'Methods', className: 'pl-3.5' },
               'Public address',
               'Target',
-              { text: 'Who may call', className: '@max-[860px]:hidden' },
+              { text: 'Access', className: '@max-[860px]:hidden' },
               { text: 'Limit', className: '@max-[700px]:hidden' },
               'Requests',
               'Last response',
@@ -137,7 +137,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
             </span>
           </span>
         ) : (
-          <span className="text-faint">none yet</span>
+          <span className="text-faint">none recorded</span>
         )}
       </td>
     </tr>
