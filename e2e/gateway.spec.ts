@@ -64,7 +64,7 @@ test('endpoints show who can call them and the used part of their limit, and lin
   await traffic(page).nth(1).click();
   const why = detailIn(page).getByRole('region', { name: 'Why it was rejected' });
   await expect(why).toContainText('429: API rate limit exceeded');
-  await expect(why).toContainText('raise the limit');
+  await expect(why).toContainText('To accept more, raise its limit.');
   await expectNoFaults(page, 'a refused request');
   // The address contains the whole state.
   await page.reload();

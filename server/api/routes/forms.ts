@@ -4,7 +4,7 @@ import { lead } from './leads.ts';
 import { countOr, count as position, text, uuid } from './parameter.ts';
 import { defineRoutes, ok, route } from './route.ts';
 
-/** Where a form stopped on its way to the CRM, or that it arrived. */
+/** The places at which a form can stop on its way to the CRM, after those of a form that arrived. */
 export const FORM_STOPS = [
   'delivered',
   'replayed', // it was lost, and arrived when it was sent again

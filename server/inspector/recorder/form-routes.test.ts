@@ -11,7 +11,7 @@ const code = `exports.run = async (event) => {
   const { payload: { email, message } } = JSON.parse(event);
   if (message === 'throw') throw new Error('broken for ' + email);
   if (message === 'nothing') return 'SUCCESS';
-  const form = new URLSearchParams({ ...(message !== 'no oid' && { oid: process.env.CRM_OID }), email });
+  const form = new URLSearchParams({ ...(message !== 'no oid' && process.env.CRM_OID && { oid: process.env.CRM_OID }), email });
   const path = message === 'typo' ? process.env.CRM_PATH : '/servlet/servlet.WebToLead';
   await fetch('https://crm.example.com' + path, { method: 'POST', body: form });
   return 'SUCCESS';
@@ -132,6 +132,23 @@ describe('GET /inspect/forms', () => {
     expect(await inspect('GET', '/forms?q=is:nowhere')).toMatchObject(refusal(400));
     const stranger = await makeAccount(platform, 'stranger');
     expect((await inspect('GET', '/forms', undefined, stranger.basic)).body).toEqual({ forms: [], leads: 0 });
+  });
+
+  it('links a rejected form and the lead that it became when it was sent again', async () => {
+    const { person, lambda, submit, stops } = await makeForm();
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [{ op: 'remove', path: '/properties/env/CRM_OID' }]);
+    await submit();
+    const [{ id, executionId }] = await formsOf(`q=${person}`);
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [
+      { op: 'add', path: '/properties/env/CRM_OID', value: '00D000000000001' },
+    ]);
+    await inspect('POST', `/invocations/${executionId}/replay`);
+    expect(await stops()).toEqual(['delivered', 'replayed']);
+    const [lead] = await formsOf(`q=${person} is:delivered`);
+    expect(await formsOf(`id=${id}`)).toMatchObject([
+      { lead: { refused: { status: 400 }, deliveredAs: { id: lead.id } } },
+    ]);
+    expect(await formsOf(`id=${lead.id}`)).toMatchObject([{ lead: { refusedBefore: [id] } }]);
   });
 
   it('marks a delivered form whose path a CRM does not expect', async () => {

@@ -35,7 +35,7 @@ export function formRouter(data: RecordedData & { forms: SentForms }, guard: Rou
   });
 }
 
-/** What a search reads of a form, without secrets. */
+/** The parts of a form that a search reads, without secrets. */
 export function hiddenFacts(form: SentForm, hide: <T>(value: T) => T): SentForm {
   return { ...form, view: () => hide(form.view()), body: () => hide(form.body()) };
 }

@@ -25,7 +25,8 @@ import type { Recorder } from './recorder.ts';
 export interface SentForm extends FormFacts {
   seq: number;
   state: FigureState;
-  lead?: Lead | RefusedForm | undefined;
+  /** Only of a form that was requested by its id. */
+  lead?: FormView['lead'];
 }
 
 type FormParts = Omit<SentForm, 'seq' | 'beganMs' | 'state'>;
@@ -37,7 +38,7 @@ interface Candidate {
   read(): FormParts | undefined;
 }
 
-/** Whether a caller requests the records of a resource and may see them. */
+/** Returns true if a caller requests the records of a resource and may see them. */
 type IsWanted = (id: Uuid | undefined) => boolean;
 
 /** The first position of a millisecond is this many after that of the millisecond before. */
@@ -55,7 +56,7 @@ export class SentForms {
   readonly #recorder: Recorder;
   readonly #crm: MockCrm;
   readonly #view: WorldView;
-  /** Where a record stopped, which never changes; undefined for a record that is not a form. */
+  /** The place at which the form of a record stopped, which never changes; undefined for a record that is not a form. */
   readonly #stops = new Map<string, FormStop | undefined>();
 
   constructor({ recorder, crm, view }: { recorder: Recorder; crm: MockCrm; view: WorldView }) {
@@ -82,7 +83,11 @@ export class SentForms {
   find(id: string, isWanted: IsWanted): SentForm | undefined {
     const { invocations, exchanges } = this.#recorder;
     const lead = this.storedForms(isWanted).find((form) => form.id === id);
-    if (lead) return toForm(this.#leadCandidate(lead, this.#crm.leadsOfForms()), 0);
+    if (lead) {
+      const delivered = this.#crm.leadsOfForms();
+      const form = toForm(this.#leadCandidate(lead, delivered), 0);
+      return form && { ...form, lead: { ...lead, ...deliveryOf(lead, delivered) } };
+    }
     const invocation = invocations.find(id);
     if (invocation && isWanted(invocation.item.lambdaId))
       return toForm(
@@ -131,7 +136,7 @@ export class SentForms {
       ...(!refused && !isKnownForm(source.path) && { isUnusualPath: true }),
     });
     const body = () => fields.map(({ value }) => value);
-    return { atMs: Date.parse(receivedAt), read: () => ({ stop, view, body, lead }) };
+    return { atMs: Date.parse(receivedAt), read: () => ({ stop, view, body }) };
   }
 
   /** Invocations of which the mock CRM stores nothing. A replay that failed as well is no second form. */
@@ -249,6 +254,16 @@ function toForm({ atMs, read }: Candidate, seq: number): SentForm | undefined {
   if (!form) return undefined;
   const state = form.stop === 'delivered' ? 'ok' : form.stop === 'replayed' ? 'refused' : 'failed';
   return { ...form, seq, beganMs: atMs, state, view: () => ({ ...form.view(), seq }) };
+}
+
+/** The lead that a rejected form became when it was sent again, and the rejected forms that became a lead. */
+function deliveryOf({ id }: Lead | RefusedForm, delivered: ReadonlyMap<Uuid, Lead>) {
+  const lead = delivered.get(id);
+  const refusedBefore = Array.from(delivered).flatMap(([formId, { id: leadId }]) => (leadId === id ? formId : []));
+  return {
+    ...(lead && { deliveredAs: { id: lead.id, at: lead.receivedAt } }),
+    ...(refusedBefore.length > 0 && { refusedBefore }),
+  };
 }
 
 /** The members of the web form in a body of JSON. */

@@ -48,7 +48,7 @@ export function EndpointsTable({ onSend }: { onSend(request: WrittenRequest): vo
               { text: 'Access', className: '@max-[860px]:hidden' },
               { text: 'Limit', className: '@max-[700px]:hidden' },
               'Requests',
-              'Last response',
+              { text: 'Last response', className: '@max-[420px]:hidden' },
             ]}
           />
           <tbody>
@@ -128,7 +128,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
           {(use?.total ?? 0).toLocaleString('en')}
         </button>
       </td>
-      <td className="px-2 whitespace-nowrap">
+      <td className="px-2 whitespace-nowrap @max-[420px]:hidden">
         {use?.last ? (
           <span className="flex items-center gap-2">
             <StatusState status={use.last.status} />

@@ -55,8 +55,8 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
           },
         ]
       : []),
-    { id: 'world', title: 'World then', isFilling: true, content: withheld ?? <WorldTab seq={seq} /> },
-    { id: 'since', title: 'Since then', content: withheld ?? <SinceTab since={{ seq }} /> },
+    { id: 'world', title: 'World at this point', isFilling: true, content: withheld ?? <WorldTab seq={seq} /> },
+    { id: 'since', title: 'Changes since', content: withheld ?? <SinceTab since={{ seq }} /> },
   ];
   return (
     <>

@@ -15,7 +15,7 @@ import type { RunSummary } from '../pipelines/use-pipelines.ts';
 
 /** The progress of a person in the first steps. */
 export interface Tour {
-  /** Whether it is still being read; nothing can be said yet. */
+  /** True while it is being read; nothing can be said yet. */
   isLoading: boolean;
   /** Undefined while it is read. */
   hasDemo: boolean | undefined;

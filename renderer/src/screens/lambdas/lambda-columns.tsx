@@ -113,7 +113,7 @@ function stateOf(use: LambdaUse | undefined): number {
 
 function LastCall({ use }: Pick<LambdaRow, 'use'>) {
   const state = stateOf(use);
-  if (state === 0) return <State is="idle">not called</State>;
+  if (state === 0) return <State is="idle">never invoked</State>;
   return state === 2 ? <State is="error">failed</State> : <State is="ok">ok</State>;
 }
 

@@ -48,6 +48,7 @@ export function FormDetail({ form, onClose }: { form: FormView; onClose(): void 
           </strong>
         </p>
         <p className="mono mt-1 break-words">{reason}</p>
+        {form.rule && <p className="mt-1">Outbound rule: {form.rule.text}</p>}
         {executionId !== undefined && stop !== 'replayed' && <Cause executionId={executionId} />}
         {next && next.location.search?.sel !== form.id && (
           <p className="mt-1">
@@ -55,9 +56,15 @@ export function FormDetail({ form, onClose }: { form: FormView; onClose(): void 
           </p>
         )}
       </div>
-      <KeyValue
-        rows={Object.entries(mapped).map(([name, value]) => ({ name, value: <Marked>{value}</Marked>, isMono: true }))}
-      />
+      <div className="px-4">
+        <KeyValue
+          rows={Object.entries(mapped).map(([name, value]) => ({
+            name,
+            value: <Marked>{value}</Marked>,
+            isMono: true,
+          }))}
+        />
+      </div>
       {requestSeq !== undefined && <RejectedRequest seq={requestSeq} onClose={onClose} />}
     </div>
   );

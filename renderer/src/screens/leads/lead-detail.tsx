@@ -51,7 +51,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           <Copy text={lead.id} subject="id of the lead" className="scale-90" />
         </p>
         <p className="text-muted">
-          {lead.refused ? 'Rejected' : 'Intercepted'} <Time at={lead.receivedAt} /> addressed to{' '}
+          {lead.refused ? 'Rejected' : 'Intercepted'} <Time at={lead.receivedAt} />, addressed to{' '}
           <span className="mono break-all">
             {source.host || 'the CRM'}
             {source.path}
