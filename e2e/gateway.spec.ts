@@ -74,7 +74,7 @@ test('endpoints show who can call them and the used part of their limit, and lin
 
   await traffic(page).filter({ hasText: '/nowhere' }).click();
   await expect(why).toContainText('404: no API found');
-  await expect(why).toContainText('no endpoint was found for it');
+  await expect(why).toContainText('no endpoint was found');
   await traffic(page).filter({ hasText: '/website/orders/1001' }).click();
   await expect(why).toBeHidden();
   await detailIn(page).getByRole('link', { name: 'Invocation' }).click();

@@ -45,7 +45,7 @@ export const formRoutes = defineRoutes('Window', {
   listForms: route('get /inspect/forms', 'caller', {
     summary: 'List the forms that were sent, newest first, with where they stopped',
     description:
-      'A form is a lead, a rejected form, a request with a body to a lambda that has a variable `CRM_OID` or has sent a form ' +
+      'A form is a lead, a rejected form, an invocation with an event of a lambda that has a variable `CRM_OID` or has sent a form ' +
       'before, or a rejected POST request to its endpoint. Only forms of lambdas and endpoints that you can view are listed. A page ' +
       'can contain fewer forms than requested, even none, and still have a `next`.',
     query: {

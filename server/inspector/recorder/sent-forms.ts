@@ -6,7 +6,7 @@ import { isKnownForm } from '../../model/crm-form.ts';
 import { failedCalls } from '../../model/failed-call.ts';
 import type { FigureState } from '../../model/figures.ts';
 import { idIn, jsonIn, memberOf } from '../../model/json.ts';
-import type { Uuid, WorldView } from '../../model/record.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { WEB_FORM } from '../../model/web-form.ts';
 import type { Placed } from '../../storage/records/record-log.ts';
 import { failureText, isInputInvalid } from './failure-runs.ts';
@@ -112,9 +112,7 @@ export class SentForms {
   /** Ids of the lambdas that have the variable CRM_OID, or have sent a form before. */
   #formLambdas(): Set<Uuid> {
     const senders = this.storedForms(() => true).flatMap(({ sender }) => sender?.lambdaId ?? []);
-    const named = this.#view
-      .all('lambdas')
-      .filter(({ properties }) => memberOf(properties.env, 'CRM_OID') !== undefined);
+    const named = this.#view.all('lambdas').filter(namesCrm);
     return new Set([...senders, ...named.map(({ id }) => id)]);
   }
 
@@ -180,10 +178,18 @@ export class SentForms {
     const call = this.#failedCall(item);
     // The mock CRM has received the form; it was deleted there, or is too old.
     if (call?.caughtBy === 'crm') return undefined;
-    if (call) return call.status !== undefined && isKnownForm(new URL(call.url).pathname) ? 'rejected' : 'call';
-    if (!outcome.ok) return isInputInvalid(bodies, item) ? 'invalid' : 'failed';
-    const isForm = Object.keys(payloadIn(bodyAt(bodies, event)?.bytes)).length > 0;
-    return outboundCalls === 0 && outboundFailures === 0 && isForm ? 'unsent' : undefined;
+    const isRejected = call?.status !== undefined && isKnownForm(new URL(call.url).pathname);
+    const isInvalid = !outcome.ok && isInputInvalid(bodies, item);
+    const body = bodyAt(bodies, event);
+    const isCut = event[1] < event[2];
+    const isWebForm = Object.keys(payloadIn(body?.bytes)).length > 0;
+    // A lambda without CRM_OID that has sent a form may do other things as well.
+    const lambda = this.#view.find(item.lambdaId);
+    const isForm = isRejected || isInvalid || isCut || isWebForm || (lambda !== undefined && namesCrm(lambda));
+    if (!isForm) return undefined;
+    if (call) return isRejected ? 'rejected' : 'call';
+    if (!outcome.ok) return isInvalid ? 'invalid' : 'failed';
+    return outboundCalls === 0 && outboundFailures === 0 && isWebForm ? 'unsent' : undefined;
   }
 
   /** The outbound call that failed; what a lambda throws after a successful call is not due to an earlier one. */
@@ -246,6 +252,8 @@ export class SentForms {
     return stop;
   }
 }
+
+const namesCrm = ({ properties }: StoredResource) => memberOf(properties.env, 'CRM_OID') !== undefined;
 
 const beganMsOf = ({ item }: Placed<RecordedInvocation>) => Date.parse(item.acceptedAt);
 
