@@ -56,7 +56,7 @@ test('a past world is opened by mouse and by keyboard, shown, and restored', asy
   await moment(page).getByRole('searchbox').fill('acme');
   await expect(page.getByText('No resources then match')).toBeVisible();
 
-  await moment(page).getByRole('tab', { name: 'Changes since' }).click();
+  await moment(page).getByRole('tab', { name: 'Since then' }).click();
   await expect(moment(page)).toContainText('1 added, 1 changed');
   await moment(page)
     .getByRole('button', { name: new RegExp(lambda.name) })

@@ -128,7 +128,7 @@ test('every screen is true for users of every role', { tag: '@slow' }, async ({ 
       if (screen !== 'history') continue;
       // The window does not request hidden commits, or parts of commits that need permission to view everything.
       await page.getByRole('grid', { name: 'Commits' }).getByRole('row').nth(1).click();
-      for (const tab of ['Change', 'World at this point', 'Changes since']) {
+      for (const tab of ['Change', 'World at this point', 'Since then']) {
         await page.getByRole('tab', { name: tab }).click();
         await waitUntilStill(page);
         await expect

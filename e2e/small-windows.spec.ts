@@ -126,7 +126,7 @@ test('the open tab of every detail has space and one scroll area at any size', {
   await look('lambdas', inGrid('Lambdas'), ['Code', 'Environment', 'Endpoints']);
   await look('leads', inGrid('Leads'), []);
   await look('pipelines', inGrid('Runs'), ['Log', 'Variables']);
-  await look('history', inGrid('Commits'), ['Change', 'World at this point', 'Changes since']);
+  await look('history', inGrid('Commits'), ['Change', 'World at this point', 'Since then']);
   for (const screen of SCREENS) await look(screen, undefined, []);
 });
 

@@ -56,7 +56,7 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
         ]
       : []),
     { id: 'world', title: 'World at this point', isFilling: true, content: withheld ?? <WorldTab seq={seq} /> },
-    { id: 'since', title: 'Changes since', content: withheld ?? <SinceTab since={{ seq }} /> },
+    { id: 'since', title: 'Since then', content: withheld ?? <SinceTab since={{ seq }} /> },
   ];
   return (
     <>
