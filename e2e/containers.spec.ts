@@ -253,7 +253,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(row).toContainText(/running.*1\/1/);
     await act(page, 'shop', /Scale/);
     await page.getByRole('button', { name: 'Increase Instances' }).click();
-    await page.getByRole('button', { name: 'Run 2' }).click();
+    await page.getByRole('button', { name: 'Scale to 2' }).click();
     await expect(row).toContainText('2/2');
 
     await choose(page, 'shop');

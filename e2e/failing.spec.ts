@@ -73,7 +73,7 @@ test('a failed lead is red in the list, the traffic and the inbox', { tag: '@slo
   await leads(page).nth(1).click();
   const lead = page.getByRole('region', { name: 'Lead', exact: true });
   await expect(lead.getByRole('note')).toContainText('The CRM rejected this form (400).');
-  await expect(lead).toContainText(/2 of 10 fields match the CRM integration, 7 were not given/);
+  await expect(lead).toContainText(/2 of 10 fields are mapped as expected, 7 have no input/);
   await expect(lead.getByRole('list', { name: 'Payload values missing from the form' })).toContainText(
     /payload\.Company: did you mean company\?.*payload\.newsletter/,
   );

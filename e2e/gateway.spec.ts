@@ -39,7 +39,7 @@ test('endpoints show who can call them and the used part of their limit, and lin
   const limit = [{ op: 'replace', path: '/properties/plugins/rateLimit/perMinute', value: 5 }];
   await send(platform, page, 'PATCH', `/meta/demo/apiendpoints/${endpoints[0]?.id}`, limit);
   await expect(lead).toContainText('0/5 a minute');
-  await expect(lead).toContainText('none yet');
+  await expect(lead).toContainText('none recorded');
   await expect(endpointRow(page, '/ci/deploy')).toContainText('1 user, 1 group');
   await expect(endpointRow(page, '/api/async')).toContainText('asynchronous');
   await expectNoFaults(page, 'endpoints');
@@ -64,7 +64,7 @@ test('endpoints show who can call them and the used part of their limit, and lin
   await traffic(page).nth(1).click();
   const why = detailIn(page).getByRole('region', { name: 'Why it was rejected' });
   await expect(why).toContainText('429: API rate limit exceeded');
-  await expect(why).toContainText('raise the limit');
+  await expect(why).toContainText('To accept more, raise its limit.');
   await expectNoFaults(page, 'a refused request');
   // The address contains the whole state.
   await page.reload();
@@ -74,7 +74,7 @@ test('endpoints show who can call them and the used part of their limit, and lin
 
   await traffic(page).filter({ hasText: '/nowhere' }).click();
   await expect(why).toContainText('404: no API found');
-  await expect(why).toContainText('no endpoint was found for it');
+  await expect(why).toContainText('no endpoint was found');
   await traffic(page).filter({ hasText: '/website/orders/1001' }).click();
   await expect(why).toBeHidden();
   await detailIn(page).getByRole('link', { name: 'Invocation' }).click();

@@ -48,7 +48,7 @@ test('a past world is opened by mouse and by keyboard, shown, and restored', asy
   await expect(page).toHaveURL(/sel=5(&|$)/);
   await expect(slider(page)).toHaveAttribute('aria-valuetext', /after commit 5, root changed /);
 
-  await moment(page).getByRole('tab', { name: 'World then' }).click();
+  await moment(page).getByRole('tab', { name: 'World at this point' }).click();
   await moment(page).getByRole('searchbox').fill(lambda.name);
   await expect(moment(page).getByRole('grid').getByRole('row')).toHaveCount(2);
   await moment(page).getByRole('grid').getByRole('row').nth(1).click();
@@ -226,7 +226,7 @@ test('ten thousand commits scroll, and each can be opened', { tag: '@slow' }, as
   await expect(page).toHaveURL(new RegExp(`sel=${at - 1}(&|$)`));
   await slider(page).focus();
   await page.keyboard.press('Home');
-  await moment(page).getByRole('tab', { name: 'World then' }).click();
+  await moment(page).getByRole('tab', { name: 'World at this point' }).click();
   await expect(moment(page).getByRole('searchbox')).toBeVisible();
   await expect(moment(page)).toContainText(/1 resources?|\d+ resources/);
 });

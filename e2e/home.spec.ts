@@ -119,7 +119,7 @@ test.describe('in a world without the demo', () => {
     await expect(guide(page, 'A pipeline in 60 seconds').getByRole('button')).toHaveCount(0);
     await expectNoFaults(page, 'an empty world');
     await page.getByRole('button', { name: 'Add the demo world' }).click();
-    await expect(page.getByText('The demo world is added')).toBeVisible();
+    await expect(page.getByText('Demo data loaded')).toBeVisible();
     await form.getByRole('button', { name: 'Send the form' }).click();
     await form.getByRole('link', { name: '1 in the inbox' }).click();
     await expect(page.getByText('Lovelace').first()).toBeVisible();

@@ -25,9 +25,9 @@ test('a query filters the list, a row opens its detail, and a replay is compared
   const detail = page.getByRole('region', { name: 'Invocation' }).or(page.getByLabel('Invocation', { exact: true }));
   await expect(page.getByText('"Analytical Engines"')).toBeVisible();
   // In a low window, it is collapsed to a line at first.
-  await expect(page.getByRole('table', { name: 'Where the time went' })).toHaveCount(0);
+  await expect(page.getByRole('table', { name: 'Timing' })).toHaveCount(0);
   await page.getByRole('button', { name: 'Show where the time went' }).click();
-  await expect(page.getByRole('table', { name: 'Where the time went' })).toContainText('rate limit');
+  await expect(page.getByRole('table', { name: 'Timing' })).toContainText('rate limit');
   await expect(detail.first()).toContainText('crm.example.com');
 
   const first = new URL(page.url()).searchParams.get('sel');

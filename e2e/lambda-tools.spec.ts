@@ -192,7 +192,7 @@ test('a name in use is rejected in its field', { tag: '@slow' }, async ({ page, 
   await expect(consoleOf(page).getByRole('region', { name: 'Result' })).toContainText('SUCCESS');
   await consoleOf(page).getByRole('link', { name: 'See the lead' }).click();
   await page.getByRole('grid', { name: 'Leads' }).getByRole('row').nth(1).click();
-  await expect(page.getByText('10 of 10 fields match the CRM integration')).toBeVisible();
+  await expect(page.getByText('10 of 10 fields are mapped as expected')).toBeVisible();
 });
 
 test('axe finds no violation on any tab and dialog of a lambda, light and dark', { tag: '@slow' }, async ({

@@ -57,7 +57,7 @@ test('a mail that a lambda sends appears in the inbox with its HTML, in which no
   await page.getByRole('tab', { name: 'Outbound' }).click();
   await page.getByRole('link', { name: 'See the mail' }).click();
   await expect(rowsOf(page)).toHaveCount(2);
-  await page.getByRole('button', { name: 'Clear the inbox' }).click();
   await page.getByRole('button', { name: 'Delete all mails' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete all mails' }).click();
   await expect(rowsOf(page)).toHaveCount(1);
 });

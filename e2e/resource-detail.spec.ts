@@ -159,9 +159,9 @@ test('calls, relations and permissions of a resource update live', { tag: '@slow
   await expect(calls.getByRole('row')).toHaveCount(3);
 
   await tabOf(page, 'Relations').click();
-  await expect(pane.getByRole('region', { name: 'It names', exact: true })).toContainText('default-lambda');
-  await expect(pane.getByRole('region', { name: 'It is named by' })).toContainText('orders');
-  await pane.getByRole('region', { name: 'It is named by' }).getByRole('link', { name: 'orders' }).click();
+  await expect(pane.getByRole('region', { name: 'References', exact: true })).toContainText('default-lambda');
+  await expect(pane.getByRole('region', { name: 'Referenced by' })).toContainText('orders');
+  await pane.getByRole('region', { name: 'Referenced by' }).getByRole('link', { name: 'orders' }).click();
   await expect(pane.getByRole('heading', { name: 'orders' })).toBeVisible();
   await tabOf(page, 'Calls').click();
   await expect(pane.getByRole('grid', { name: 'Requests' }).getByRole('row')).toHaveCount(3);

@@ -48,7 +48,7 @@ test('of two windows that edit one resource, changes of one are kept, conflicts 
 
   await expect(paneOf(page).getByText('Someone else changed the same property')).toBeVisible();
   await expect(description(page)).toHaveValue('Mine');
-  await paneOf(page).getByRole('button', { name: 'Settle the conflict' }).click();
+  await paneOf(page).getByRole('button', { name: 'Resolve conflict' }).click();
   const dialog = page.getByRole('dialog', { name: 'contact-form was changed twice' });
   await expect(dialog.getByRole('group', { name: '/description' })).toContainText('Theirs');
   await expect(dialog.getByRole('button', { name: 'Continue to review' })).toBeDisabled();

@@ -97,7 +97,7 @@ test('axe finds no violation on any tab, form and dialog of resources, light and
   await expectNoFaults(page, 'the review');
   await page.keyboard.press('Escape');
   await send('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'Three' }]);
-  await paneOf(page).getByRole('button', { name: 'Settle the conflict' }).click();
+  await paneOf(page).getByRole('button', { name: 'Resolve conflict' }).click();
   await expectNoFaults(page, 'the conflict', DIALOG);
   await page.keyboard.press('Escape');
   await paneOf(page).getByRole('button', { name: 'Discard' }).click();

@@ -18,7 +18,7 @@ const CHANGES = {
     ...[
       'New',
       'New lambda',
-      'Clear the inbox',
+      'Delete all leads',
       'Replay',
       'Replay the undelivered form',
       'Save',
@@ -29,7 +29,7 @@ const CHANGES = {
     ...['Send a request', 'Send a request to lead', 'CRM returns 500', 'Save the event under a name'],
   ],
   developer: [
-    'Clear the inbox',
+    'Delete all leads',
     'Add a rule',
     'Snapshots',
     'Grant',
@@ -128,7 +128,7 @@ test('every screen is true for users of every role', { tag: '@slow' }, async ({ 
       if (screen !== 'history') continue;
       // The window does not request hidden commits, or parts of commits that need permission to view everything.
       await page.getByRole('grid', { name: 'Commits' }).getByRole('row').nth(1).click();
-      for (const tab of ['Change', 'World then', 'Since then']) {
+      for (const tab of ['Change', 'World at this point', 'Since then']) {
         await page.getByRole('tab', { name: tab }).click();
         await waitUntilStill(page);
         await expect

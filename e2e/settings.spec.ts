@@ -27,7 +27,7 @@ test('a chosen theme is saved, and the system theme is followed', async ({ page,
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.reload();
   await expectTheme('light');
-  await themes.getByRole('radio', { name: 'As the system' }).click();
+  await themes.getByRole('radio', { name: 'System' }).click();
   await expectTheme('dark');
   await page.emulateMedia({ colorScheme: 'light' });
   await expectTheme('light');

@@ -126,8 +126,20 @@ test('the open tab of every detail has space and one scroll area at any size', {
   await look('lambdas', inGrid('Lambdas'), ['Code', 'Environment', 'Endpoints']);
   await look('leads', inGrid('Leads'), []);
   await look('pipelines', inGrid('Runs'), ['Log', 'Variables']);
-  await look('history', inGrid('Commits'), ['Change', 'World then', 'Since then']);
+  await look('history', inGrid('Commits'), ['Change', 'World at this point', 'Since then']);
   for (const screen of SCREENS) await look(screen, undefined, []);
+});
+
+test('no screen is wider than a phone of 390 pixels', async ({ page, platform }) => {
+  await failOnce(platform, page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const screen of SCREENS) {
+    await platform.open(page, screen);
+    await waitUntilStill(page);
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect.soft(width, screen).toBe(390);
+    await expect.soft(page.getByRole('button', { name: 'Signed in as root' }), screen).toBeInViewport({ ratio: 1 });
+  }
 });
 
 /** The second size is that of a window of 1280 x 800 at 200 %. */

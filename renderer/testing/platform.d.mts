@@ -8,7 +8,12 @@ interface Reply {
 }
 
 export interface Platform {
-  emulator: { baseUrl: string; gatewayUrl: string; windowUrl(): string };
+  emulator: {
+    baseUrl: string;
+    gatewayUrl: string;
+    rootCredentials: { apiKey: string; apiSecret?: string };
+    windowUrl(): string;
+  };
   /** Speaks as root; paths are below `{meta_url}`. */
   root: {
     get(path: string): Promise<Reply>;

@@ -15,6 +15,7 @@ import { readTraceParent, traceStartedBy } from '../model/trace.ts';
 import type { ContainerRequest } from './container-request.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
 import type { RateLimit } from './endpoint.ts';
+import { hasBody } from './request.ts';
 import type { WebSocketTunnel } from './web-socket-tunnel.ts';
 
 export interface Answer {
@@ -62,6 +63,7 @@ export class Exchange {
   readonly #steps: { name: ExchangeStep; afterMs: number }[] = [];
   #answer: { headers: readonly string[]; body: CapturedBody | undefined } | undefined;
   #streams: { request: BodyCapture; response: BodyCapture } | undefined;
+  #unreadBody: BodyCapture | undefined;
   /** Positions of the bodies in the recorder; the invocation shares them. */
   readonly bodies: SharedBodies = {};
   endpointId: Uuid | undefined;
@@ -108,6 +110,37 @@ export class Exchange {
       },
       received: (chunk) => streams.response.add(chunk),
     };
+  }
+
+  /**
+   * Records the body of a request that was rejected before its body was read: without it, a form that the rate limit or a missing
+   * credential stopped could be neither found nor sent again. The client does not wait for this.
+   */
+  captureUnreadBody(): void {
+    const { request } = this;
+    // A client that expects "100 Continue" sends its body only after that response.
+    if (this.body || this.#streams || !hasBody(request) || request.headers.expect !== undefined) return;
+    const capture = new BodyCapture();
+    this.#unreadBody = capture;
+    request.on('data', (chunk: Buffer) => capture.add(chunk));
+  }
+
+  /** Calls `onRead` when nothing more of the request's body can arrive: at once, unless an unread body is being captured. */
+  whenBodyIsRead(onRead: () => void): void {
+    const { request } = this;
+    const { socket } = request;
+    if (!this.#unreadBody || request.readableEnded || socket.destroyed) {
+      onRead();
+      return;
+    }
+    // After the response, the end of the connection does not end the request.
+    const end = () => {
+      request.off('end', end);
+      socket.off('close', end);
+      onRead();
+    };
+    request.once('end', end);
+    socket.once('close', end);
   }
 
   /** Continues as long as the WebSocket is open. */
@@ -203,6 +236,11 @@ export class Exchange {
     response.prependOnceListener('finish', () => socket.setTimeout(0));
   }
 
+  /** The recorded part of the request's body that has arrived. */
+  get requestBody(): CapturedBody | undefined {
+    return this.body ? captured(this.body) : (this.#unreadBody ?? this.#streams?.request)?.body;
+  }
+
   record(): ExchangeRecord {
     const { request, response } = this;
     const nowMs = performance.now();
@@ -216,7 +254,7 @@ export class Exchange {
       peer: request.socket.remoteAddress ?? '',
       steps: this.#steps,
       requestHeaders: request.rawHeaders,
-      requestBody: this.body ? captured(this.body) : this.#streams?.request.body,
+      requestBody: this.requestBody,
       status: response.headersSent ? response.statusCode : undefined,
       responseHeaders: this.#answer?.headers ?? [],
       responseBody: this.#answer?.body ?? this.#streams?.response.body,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_CAPTURED_BYTES } from '../model/exchange-record.ts';
 import type { JsonObject } from '../model/json.ts';
 import { json, TestGateway, text } from '../testing/gateway.ts';
 
@@ -101,6 +102,24 @@ describe('a rate limit (D-155, D-156)', () => {
     const got = await gateway.send(method, '/web/a', { headers });
     return [got.status, got.headers['x-ratelimit-limit-minute'], got.headers['x-ratelimit-remaining-minute']];
   };
+
+  it('records the body of a rejected call up to a limit, so that the call can be found and sent again', async () => {
+    publish({ ...limited(1), methods: ['POST'] });
+    await gateway.send('POST', '/web/a', { body: 'first' });
+    const [, small] = await Promise.all([gateway.send('POST', '/web/a', { body: 'rejected' }), gateway.nextExchange()]);
+    expect(small).toMatchObject({ status: 429 });
+    expect(Buffer.from(small.requestBody?.bytes ?? []).toString()).toBe('rejected');
+    // Over a connection that stays open until the body has been read.
+    const head = `POST /web/a HTTP/1.1\r\nHost: gateway.test\r\nContent-Length: ${MAX_CAPTURED_BYTES + 10}\r\n\r\n`;
+    const last = 'GET /web/a HTTP/1.1\r\nHost: gateway.test\r\nConnection: close\r\n\r\n';
+    const [, large] = await Promise.all([
+      gateway.sendRaw(`${head}${'x'.repeat(MAX_CAPTURED_BYTES + 10)}${last}`),
+      gateway.nextExchange(),
+    ]);
+    expect(large.requestBody).toMatchObject({ sizeBytes: MAX_CAPTURED_BYTES + 10 });
+    expect(large.requestBody?.bytes).toHaveLength(MAX_CAPTURED_BYTES);
+    expect(gateway.calls).toHaveLength(1);
+  });
 
   it('rejects calls above it until its window ends, and returns the remaining number in every response', async () => {
     publish(limited(2));

@@ -37,6 +37,8 @@ import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
 
 const MAX_HEADERS_BYTES = 16 * 1024;
+/** Maximum number of rejected requests whose bodies are captured at the same time, so that a flood of them takes little memory. */
+const MAX_CAPTURING = 64;
 
 export interface ListenAddress {
   host: string;
@@ -63,7 +65,14 @@ export class Gateway {
   readonly #results: AsyncResults;
   readonly #calls: AsyncCalls;
   readonly #pipeline: Pipeline;
-  readonly #exchanges = new OpenExchanges((exchange) => this.#options.onExchange?.(exchange.record()));
+  readonly #exchanges = new OpenExchanges((exchange) => {
+    const record = exchange.record();
+    exchange.whenBodyIsRead(() => {
+      this.#capturing.delete(exchange);
+      this.#options.onExchange?.({ ...record, requestBody: exchange.requestBody });
+    });
+  });
+  readonly #capturing = new Set<Exchange>();
   #server: Server | undefined;
   #loopback: LoopbackListening | undefined;
   #isStopping = false;
@@ -191,6 +200,10 @@ export class Gateway {
     try {
       const error = toPlatformError(thrown);
       if (error.status === 500) this.#options.onFault?.(thrown);
+      if (exchange.endpointId !== undefined && this.#capturing.size < MAX_CAPTURING) {
+        this.#capturing.add(exchange);
+        exchange.captureUnreadBody();
+      }
       this.#send(exchange, errorAnswer(error));
     } catch (fault) {
       this.#options.onFault?.(fault);

@@ -44,9 +44,10 @@ export const windowPlugin = plugin({
     platform.mount('/ui', async () => windowFiles(packageFile('dist/renderer')));
     platform.mount('/', async () => documentation(platform.config.typePrefix, addresses.seenBy));
     platform.routes(async (guard) => {
-      const [{ windowRouter }, { settingsRouter }, settings] = await Promise.all([
+      const [{ windowRouter }, { settingsRouter }, { endpointUses }, settings] = await Promise.all([
         import('../inspector/live/window-routes.ts'),
         import('../inspector/devtools/settings-routes.ts'),
+        import('../inspector/recorder/endpoint-activity.ts'),
         platform.slot(settingsServices)(),
       ]);
       const parts = {
@@ -55,7 +56,7 @@ export const windowPlugin = plugin({
         urlFor: (code: string) => addresses.windowWith(code),
         status,
         pulse: () => recorded.meter.pulseOf(countedNames),
-        endpoints: () => recorded.endpoints.usesOf(gateway.limitUses()),
+        endpoints: () => endpointUses(recorded.recorder, guard.view.all('apiendpoints'), gateway.limitUses()),
         worldId: store.world.id,
         stop: platform.slot(stopRequests),
       };

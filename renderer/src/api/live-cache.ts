@@ -19,6 +19,10 @@ type Key = readonly string[];
  */
 const ALSO: Readonly<Record<string, readonly Key[]>> = {
   [keys.history]: [[keys.status]],
+  // A form is a lead, an invocation or a request.
+  [keys.leads]: [[keys.forms]],
+  [keys.invocations]: [[keys.forms]],
+  [keys.traffic]: [[keys.forms]],
   // Enabled and disabled rules are listed among the changes.
   [keys.outbound]: [[keys.history]],
   // The status of a container is part of its record, but its changes are not commits.

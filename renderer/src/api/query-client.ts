@@ -29,6 +29,8 @@ export const keys = {
   invocations: 'invocations',
   traffic: 'traffic',
   leads: 'leads',
+  /** Forms that were sent, whether or not a lead came of them. */
+  forms: 'forms',
   mails: 'mails',
   /** Rules about the calls that lambdas make. */
   outbound: 'outbound',

@@ -3,6 +3,13 @@ export function counted(count: number, singular: string, several = `${singular}s
   return `${count.toLocaleString('en')} ${count === 1 ? singular : several}`;
 }
 
+/** A share as a percentage; a small one is not shown as none, nor an almost full one as all. */
+export function shareText(share: number): string {
+  if (share > 0 && share < 0.01) return '< 1 %';
+  if (share < 1 && share > 0.99) return '> 99 %';
+  return `${Math.round(share * 100)} %`;
+}
+
 /** A span of time as people say it: `0.4 ms`, `38 ms`, `1.42 s`, `3 min 5 s`, `2 h 10 min`. */
 export function durationText(ms: number): string {
   if (ms < 10) return `${Number(ms.toFixed(1))} ms`;

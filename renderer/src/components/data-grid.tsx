@@ -176,6 +176,8 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     { keys: 'k', does: 'Previous row', group: 'Lists', run: () => moveFromAnywhere('ArrowUp') },
   ]);
   const onRowClick = (event: MouseEvent, index: number) => {
+    // A link in a cell leads elsewhere.
+    if (event.defaultPrevented) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     // Text of a row was selected, to be copied.

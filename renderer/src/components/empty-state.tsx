@@ -85,7 +85,7 @@ function FailureText({ failure }: { failure: Failure }) {
     <>
       <p className="break-words">
         <WithDecisions text={failure.message} />
-        {failure.code > 0 && <span className="ml-1.5 text-faint">({failure.code})</span>}
+        {failure.code > 0 && <span className="text-faint"> ({failure.code})</span>}
       </p>
       {details.length > 0 && (
         <ul className="mt-1 text-left text-small">

@@ -24,6 +24,8 @@ export interface SplitPaneProps {
 
 /** With less than that for both, the list gives way to the detail. */
 const MIN_SPLIT_PX = 720;
+/** With less than that, a list that stays with its detail is above it. */
+const MIN_BESIDE_PX = 480;
 
 const MIN_PX = 220;
 const OTHER_PX = 330;
@@ -46,6 +48,7 @@ export function SplitPane({
   const isOpen = detail !== undefined;
   const wholePx = useWidth(frame);
   const isAlone = isOpen && onClose !== undefined && wholePx > 0 && (isPresenting || wholePx < MIN_SPLIT_PX);
+  const isStacked = isOpen && onClose === undefined && wholePx > 0 && wholePx < MIN_BESIDE_PX;
   useKeys(isOpen && onClose ? [{ keys: 'Escape', does: 'Close the detail', group: 'Lists', run: onClose }] : []);
 
   const resize = (next: number) => {
@@ -74,7 +77,11 @@ export function SplitPane({
     <div
       ref={frame}
       className="grid min-h-0 min-w-0 flex-1 grid-rows-[minmax(0,1fr)]"
-      style={{ gridTemplateColumns: isAlone ? '0 0 minmax(0,1fr)' : isOpen ? columns : 'minmax(0,1fr)' }}
+      style={
+        isStacked
+          ? { gridTemplateRows: 'minmax(0,2fr) 1px minmax(0,3fr)' }
+          : { gridTemplateColumns: isAlone ? '0 0 minmax(0,1fr)' : isOpen ? columns : 'minmax(0,1fr)' }
+      }
     >
       <div className={`flex min-h-0 min-w-0 flex-col ${isAlone ? 'invisible' : ''}`}>{list}</div>
       {isOpen && (
@@ -86,7 +93,7 @@ export function SplitPane({
             aria-label="Width of the panes"
             aria-valuenow={current}
             aria-valuemin={MIN_PX}
-            tabIndex={isAlone ? -1 : 0}
+            tabIndex={isAlone || isStacked ? -1 : 0}
             className="relative cursor-col-resize bg-line after:absolute after:inset-y-0 after:-left-1 after:z-10 after:w-2.5 hover:bg-accent focus-visible:bg-focus"
             onPointerDown={(event) => {
               event.currentTarget.setPointerCapture(event.pointerId);

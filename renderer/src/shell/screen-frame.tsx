@@ -45,7 +45,7 @@ export function ScreenFrame({ title, bar, actions, withheld, isOpenToAll, childr
         )}
         {missing === undefined && (
           <>
-            <div className="flex min-w-0 flex-1 basis-48 items-center gap-2">{bar}</div>
+            <div className="flex min-w-0 flex-1 basis-48 flex-wrap max-sm:basis-full items-center gap-2">{bar}</div>
             {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
           </>
         )}

@@ -113,8 +113,8 @@ function DisconnectedBanner() {
       <PlugZap aria-hidden size={15} className="shrink-0 text-warn" />
       <p className="flex-1">
         <strong className="font-semibold">Disconnected.</strong> The server does not respond. The data shown may be out
-        of date. If it has stopped, start it with <code>{startCommand}</code>
-        <CopyButton text={startCommand} subject="command" className="scale-90" />.
+        of date. If it has stopped, start it with: <code>{startCommand}</code>
+        <CopyButton text={startCommand} subject="command" className="scale-90" />
       </p>
       <Button
         onPress={() => {

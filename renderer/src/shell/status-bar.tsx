@@ -56,7 +56,7 @@ export function StatusBar() {
           <span>{counted(status.processes.processes, 'child process', 'child processes')}</span>
         </>
       )}
-      <span>{rate} events/s</span>
+      <span>{counted(rate, 'event')}/s</span>
       <span className="ml-auto">No telemetry</span>
     </footer>
   );

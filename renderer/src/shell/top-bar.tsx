@@ -26,13 +26,13 @@ const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
 /** Shows the addresses, the scope and the palette. In large type there is no space for ports. */
 export function TopBar({ addresses, onPalette }: TopBarProps) {
   return (
-    <header className="col-span-full flex items-center gap-4 border-b border-line bg-panel px-3.5">
+    <header className="col-span-full flex min-w-0 items-center gap-4 border-b max-sm:gap-1.5 border-line bg-panel px-3.5">
       <PlaceLink
         to={{ screen: 'home' }}
         className="flex shrink-0 items-center gap-2 rounded-md font-semibold tracking-tight"
       >
         <Brand />
-        Terrarium
+        <span className="max-sm:sr-only">Terrarium</span>
       </PlaceLink>
       <InstanceName />
       <ScopePicker />
@@ -63,11 +63,11 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
       <ActiveRules />
       <Button
         onPress={onPalette}
-        className="ml-auto flex h-7 w-72 shrink items-center gap-2 rounded-md border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"
+        className="ml-auto flex h-7 w-72 shrink items-center gap-2 rounded-md max-sm:w-8 max-sm:shrink-0 max-sm:justify-center max-sm:px-0 border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"
       >
-        <Search aria-hidden size={13} />
-        <span className="truncate">Search or run a command</span>
-        <span className="ml-auto flex shrink-0 gap-1">
+        <Search aria-hidden size={13} className="shrink-0" />
+        <span className="truncate max-sm:sr-only">Search or run a command</span>
+        <span className="ml-auto flex shrink-0 gap-1 max-sm:hidden">
           <Key>{MOD} K</Key>
         </span>
       </Button>
@@ -80,7 +80,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
 function InstanceName() {
   const { name, hue } = useInstance();
   return (
-    <span className="flex max-w-36 min-w-0 items-center gap-1.5 lg:shrink-0" title={`Instance ${name}`}>
+    <span className="flex max-w-36 min-w-0 items-center gap-1.5 max-sm:hidden lg:shrink-0" title={`Instance ${name}`}>
       <span aria-hidden className="h-4 w-1.5 shrink-0 rounded-sm" style={{ background: `hsl(${hue} 65% 50%)` }} />
       <span className="truncate text-muted">{name}</span>
     </span>

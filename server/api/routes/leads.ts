@@ -4,7 +4,7 @@ import { waitS } from './logs.ts';
 import { text } from './parameter.ts';
 import { defineRoutes, noContent, ok, route } from './route.ts';
 
-const lead = object('Lead', {
+export const lead = object('Lead', {
   id,
   receivedAt: time,
   oid: z.string().optional().describe('The CRM organization of the form; can be absent only for a rejected form'),

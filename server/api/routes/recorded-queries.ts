@@ -1,6 +1,7 @@
 import { isFailedCall } from '../../model/failed-call.ts';
 import { FAILURE_KINDS, INVOCATION_TRIGGERS, MOCK_NAMES } from '../../model/invocation.ts';
 import { parseQuery, type Query, type QueryField, queryTerms } from '../../model/query-language.ts';
+import { FORM_STOPS, type FormStop, type FormView } from './forms.ts';
 import type { InvocationSummary, RecordedRequest } from './recorded.ts';
 import type { RecordedCall, RecordedLine } from './recorded-parts.ts';
 
@@ -187,4 +188,43 @@ const LINE_FIELDS: readonly QueryField<LineFacts>[] = [
 export function lineQuery(text: string, nowMs: number): Query<LineFacts> {
   const textsOf = ({ text: line, lambdaName, executionId = '' }: LineFacts) => [`${line} ${lambdaName} ${executionId}`];
   return parseQuery(text, { fields: LINE_FIELDS, textsOf, nowMs });
+}
+
+export interface FormFacts {
+  /** Epoch milliseconds. */
+  beganMs: number;
+  stop: FormStop;
+  view(): FormView;
+  /** The decoded body of the form or of its request. */
+  body(): readonly string[];
+}
+
+const nameOfForm = ({ mapped: { firstName, lastName } }: FormView) => [firstName, lastName].filter(Boolean).join(' ');
+
+/** Words for `is:`; `received` and `resent` are those of saved views of earlier versions. */
+function stopWords({ stop }: FormFacts): readonly string[] {
+  if (stop === 'delivered') return [stop, 'received'];
+  return stop === 'replayed' ? [stop, 'resent'] : ['lost', stop];
+}
+
+const FORM_FIELDS: readonly QueryField<FormFacts>[] = [
+  { name: 'is', valueOf: stopWords, allowedValues: ['lost', ...FORM_STOPS, 'received', 'resent'] },
+  { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
+  { name: 'name', valueOf: ({ view }) => nameOfForm(view()) },
+  { name: 'company', valueOf: ({ view }) => view().mapped.company },
+  { name: 'email', valueOf: ({ view }) => view().mapped.email },
+  { name: 'oid', valueOf: ({ view }) => view().mapped.oid },
+  { name: 'lambda', valueOf: ({ view }) => [view().lambdaName ?? '', view().lambdaId ?? ''] },
+  { name: 'execution', valueOf: ({ view }) => view().executionId },
+];
+
+/** Parses a query of forms, e.g. `is:lost email:ada since:1h`. @param nowMs epoch milliseconds */
+export function formQuery(text: string, nowMs: number): Query<FormFacts> {
+  return parseQuery(text, { fields: FORM_FIELDS, textsOf: textsOfForm, nowMs });
+}
+
+function* textsOfForm({ view, body }: FormFacts): Generator<string> {
+  const { id, mapped, reason, lambdaName, executionId } = view();
+  yield [id, ...Object.values(mapped), reason, lambdaName, executionId].join(' ');
+  yield* body();
 }

@@ -292,14 +292,14 @@ const figures = named(
   }),
 );
 
-const FIGURE_LISTS = ['invocations', 'traffic', 'outbound-calls', 'log-lines'] as const;
+const FIGURE_LISTS = ['invocations', 'traffic', 'outbound-calls', 'log-lines', 'forms'] as const;
 
 export const figureRoutes = defineRoutes('Window', {
   readFigures: route('get /inspect/figures', 'caller', {
     summary: 'Count records over time',
     description:
       'Counts what the list of the same name contains, however long it is, by result. A log line counts as failed if it was ' +
-      'written to standard error. Durations are in milliseconds. The search sets the range, for example `time:>1h`.',
+      'written to standard error, and a form as refused if it arrived only when it was sent again. Durations are in milliseconds. The search sets the range, for example `time:>1h`.',
     query: {
       of: required(choice('Which list', FIGURE_LISTS)),
       q,

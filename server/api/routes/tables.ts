@@ -1,5 +1,6 @@
 import { containerRoutes } from './containers.ts';
 import { deliveryRoutes } from './delivery.ts';
+import { formRoutes } from './forms.ts';
 import { historyRoutes, resetRoutes, snapshotRoutes } from './history.ts';
 import { leadRoutes } from './leads.ts';
 import { invokeRoutes, logRoutes, plainLogRoutes } from './logs.ts';
@@ -54,6 +55,7 @@ export const emulatorTables = [
   lineListRoutes,
   invokeRoutes,
   leadRoutes,
+  formRoutes,
   mailRoutes,
   seedRoutes,
   resetRoutes,

@@ -83,7 +83,7 @@ export type PlatformPulse = z.output<typeof platformPulse>;
 
 const endpointUse = object('EndpointUse', {
   id,
-  total: z.int().describe('Requests since the platform started'),
+  total: z.int().describe('Number of recorded requests, also of earlier runs'),
   last: z.object({ at: time, status: z.int().optional() }).optional(),
   limit: z
     .object({ perMinute: z.int(), used: z.int(), endsAt: time.optional() })
@@ -152,7 +152,7 @@ export const windowRoutes = defineRoutes('Window', {
   }),
   readEndpointUse: route('get /inspect/endpoints', 'caller', {
     summary: 'Count requests per public endpoint and show rate limits',
-    description: 'Lists endpoints with a rate limit or at least one request.',
+    description: 'Lists endpoints with a rate limit or at least one recorded request.',
     answer: ok(z.array(endpointUse)),
   }),
   followEvents: route('get /inspect/events', 'caller', {

@@ -1,46 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { ExchangeRecord } from '../../model/exchange-record.ts';
-import { EndpointActivity } from './endpoint-activity.ts';
+import { FolderFiles } from '../../storage/files/folder-files.ts';
+import { RecordLogs } from '../../storage/records/record-logs.ts';
+import { TestGateway, text } from '../../testing/gateway.ts';
+import { endpointUses } from './endpoint-activity.ts';
+import { Recorder } from './recorder.ts';
 
-const at = (endpointId: string | undefined, atMs: number, status?: number): ExchangeRecord => ({
-  plane: 'gateway',
-  atMs,
-  durationMs: 1,
-  upstreamMs: 0,
-  steps: [],
-  method: 'GET',
-  target: '/a/b',
-  peer: '127.0.0.1',
-  requestHeaders: [],
-  requestBody: undefined,
-  status,
-  responseHeaders: [],
-  responseBody: undefined,
-  isComplete: true,
-  endpointId,
-  executionId: undefined,
-  traceId: undefined,
-  userId: undefined,
-});
+const BOUNDS = { memoryBytes: 4 << 20, maxItems: 1_000, maxBytes: 64 << 20, maxDays: 7, onWarning: () => {} };
 
-it('counts what came to each endpoint and tells its last answer and its limit', () => {
-  const activity = new EndpointActivity();
-  activity.sawExchange(at('a', 1_000, 200));
-  activity.sawExchange(at('a', 2_000, 429));
-  activity.sawExchange(at('b', 3_000));
-  activity.sawExchange(at(undefined, 4_000, 404));
-  const limits = [
-    { endpointId: 'a', perMinute: 60, used: 1, endsAtMs: 61_000 },
-    { endpointId: 'c', perMinute: 5, used: 0, endsAtMs: undefined },
-  ];
-  expect(activity.usesOf(limits)).toEqual([
-    {
-      id: 'a',
-      total: 2,
-      last: { at: '1970-01-01T00:00:02.000Z', status: 429 },
-      limit: { perMinute: 60, used: 1, endsAt: '1970-01-01T00:01:01.000Z' },
-    },
-    { id: 'c', total: 0, limit: { perMinute: 5, used: 0 } },
-    { id: 'b', total: 1, last: { at: '1970-01-01T00:00:03.000Z' } },
+it('counts the recorded requests of each endpoint, also those of an earlier run, and reports its last response and limit', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'terrarium-endpoints-'));
+  const start = async () => {
+    const files = await FolderFiles.open(dir);
+    const logs = new RecordLogs({ ...BOUNDS, files, nowMs: Date.now });
+    const recorder = new Recorder(logs);
+    await logs.open();
+    const stop = async () => {
+      await logs.stop();
+      files.release();
+    };
+    return { recorder, stop };
+  };
+  const gateway = await new TestGateway().start();
+  const web = gateway.api('web');
+  const called = gateway.endpoint(
+    web,
+    gateway.lambda(() => text('in'), { public: true }),
+    { resource: '/a' },
+  );
+  const limited = gateway.endpoint(
+    web,
+    gateway.lambda(() => text('in'), { public: true }),
+    { resource: '/b' },
+  );
+  const unused = gateway.endpoint(
+    web,
+    gateway.lambda(() => text('in'), { public: true }),
+    { resource: '/c' },
+  );
+  const first = await start();
+  for (const path of ['/web/a', '/web/a', '/web/missing']) {
+    const traffic = gateway.nextExchange();
+    await gateway.send('GET', path);
+    first.recorder.addExchange(await traffic);
+  }
+  await first.stop();
+  const second = await start();
+  const limits = [{ endpointId: limited.id, perMinute: 5, used: 0, endsAtMs: undefined }];
+  expect(endpointUses(second.recorder, [called, limited, unused], limits)).toEqual([
+    { id: called.id, total: 2, last: { at: expect.any(String), status: 200 } },
+    { id: limited.id, total: 0, limit: { perMinute: 5, used: 0 } },
   ]);
+  await second.stop();
+  await gateway.stop();
+  await rm(dir, { recursive: true });
 });

@@ -1,52 +1,31 @@
 import type { EndpointUse } from '../../api/routes/window.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { ExchangeRecord } from '../../model/exchange-record.ts';
 import { timeIfAny, timeOf } from '../../model/iso-time.ts';
-import type { Uuid } from '../../model/record.ts';
+import type { StoredResource } from '../../model/record.ts';
+import type { Recorder } from './recorder.ts';
 
-/** Maximum number of endpoints that are followed; those without a request for longest are forgotten. */
-const MAX_ENDPOINTS = 10_000;
-
-interface Activity {
-  total: number;
-  lastAtMs: number;
-  lastStatus: number | undefined;
-}
-
-export class EndpointActivity {
-  readonly #byId = new Map<Uuid, Activity>();
-  #latest: Uuid | undefined;
-
-  sawExchange({ endpointId, atMs, status }: ExchangeRecord): void {
-    if (endpointId === undefined) return;
-    const activity = this.#byId.get(endpointId) ?? { total: 0, lastAtMs: atMs, lastStatus: status };
-    activity.total += 1;
-    activity.lastAtMs = atMs;
-    activity.lastStatus = status;
-    if (endpointId === this.#latest) return;
-    this.#latest = endpointId;
-    // The latest stand last.
-    this.#byId.delete(endpointId);
-    this.#byId.set(endpointId, activity);
-    if (this.#byId.size <= MAX_ENDPOINTS) return;
-    const [oldest] = this.#byId.keys();
-    if (oldest !== undefined) this.#byId.delete(oldest);
+/** Returns the number of recorded requests of each endpoint, its newest one, and its rate limit. Endpoints with neither are left out. */
+export function endpointUses(
+  { exchanges }: Pick<Recorder, 'exchanges'>,
+  endpoints: readonly Pick<StoredResource, 'id'>[],
+  limits: ReturnType<Gateway['limitUses']>,
+): EndpointUse[] {
+  const counts = new Map<number, { total: number; last: { at: string; status: number | undefined } }>();
+  // The newest is first.
+  for (const { group, beganMs, mark } of exchanges.marks()) {
+    const count = counts.get(group);
+    if (count) count.total += 1;
+    else counts.set(group, { total: 1, last: { at: timeOf(beganMs), status: mark || undefined } });
   }
-
-  usesOf(limits: ReturnType<Gateway['limitUses']>): EndpointUse[] {
-    const uses = new Map(limits.map((use) => [use.endpointId, use]));
-    return [...new Set([...uses.keys(), ...this.#byId.keys()])].map((id) => {
-      const [activity, use] = [this.#byId.get(id), uses.get(id)];
-      return {
-        id,
-        total: activity?.total ?? 0,
-        last: activity && { at: timeOf(activity.lastAtMs), status: activity.lastStatus },
-        limit: use && {
-          perMinute: use.perMinute,
-          used: use.used,
-          endsAt: timeIfAny(use.endsAtMs),
-        },
-      };
-    });
-  }
+  const limitOf = new Map(limits.map((limit) => [limit.endpointId, limit]));
+  return endpoints.flatMap(({ id }) => {
+    const [count, limit] = [counts.get(exchanges.groupOf(id)), limitOf.get(id)];
+    if (!count && !limit) return [];
+    return {
+      id,
+      total: count?.total ?? 0,
+      last: count?.last,
+      limit: limit && { perMinute: limit.perMinute, used: limit.used, endsAt: timeIfAny(limit.endsAtMs) },
+    };
+  });
 }

@@ -2,6 +2,7 @@ import type { Router } from 'express';
 import { figureRoutes } from '../../api/routes/recorded.ts';
 import {
   exchangeQuery,
+  formQuery,
   invocationQuery,
   lineQuery,
   outboundQuery,
@@ -15,10 +16,12 @@ import { FigureRows, type FigureState } from '../../model/figures.ts';
 import { timeOf } from '../../model/iso-time.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
 import type { MarkedPlace, Placed, RecordLog } from '../../storage/records/record-log.ts';
+import { hiddenFacts } from './form-routes.ts';
 import { isGatewayKind } from './recorded-exchange.ts';
 import { failureOfKind, isFailedMark, outboundCallsOfKind, outboundFailuresOfMark } from './recorded-invocation.ts';
 import { callsIn, factsOfCall, linesOf } from './recorded-part-routes.ts';
 import { type RecordedData, readingFor, readQuery, recordedFacts } from './recorder-routes.ts';
+import type { SentForms } from './sent-forms.ts';
 
 /** Maximum number of records to read; counts from the index alone have no limit. */
 const MAX_READ = 20_000;
@@ -97,7 +100,7 @@ class Count {
   }
 }
 
-export function figureRouter(data: RecordedData, guard: RouteGuard): Router {
+export function figureRouter(data: RecordedData & { forms: SentForms }, guard: RouteGuard): Router {
   return mountRoutes(figureRoutes, guard, {
     readFigures({ caller, query }) {
       const asking = askingOf(data, guard, caller, query);
@@ -111,7 +114,7 @@ export function figureRouter(data: RecordedData, guard: RouteGuard): Router {
 
 /** Returns the data that the figures of all lists need for one request. */
 function askingOf(
-  data: RecordedData,
+  data: RecordedData & { forms: SentForms },
   guard: RouteGuard,
   caller: Caller,
   query: QueryOf<typeof figureRoutes.readFigures>,
@@ -128,6 +131,7 @@ function askingOf(
       hide,
       q,
       wanted: matchingResources,
+      isWanted,
       plane: query.plane,
       now: data.nowMs(),
       count: new Count(hide),
@@ -193,6 +197,23 @@ const FIGURES = {
       factsOf: recordedFacts(recorder).requestFactsOf,
       stateOf: (entry) => outcomeWord({ status: statusOf(entry), outboundFailures: failing.get(entry.key) }),
     });
+  },
+  forms({ forms, q, now, hide, count, isWanted }: Asking) {
+    const query = readQuery(formQuery(q, now));
+    let counted = 0;
+    for (const form of forms.list(isWanted)) {
+      counted += 1;
+      if (!form || form.beganMs > query.toMs) continue;
+      if (form.beganMs < query.fromMs) break;
+      if (counted > MAX_READ) {
+        count.fromMs = form.beganMs;
+        break;
+      }
+      // How long a form took has no meaning: it ends in another process.
+      if (query.matches(hiddenFacts(form, hide.value)))
+        count.rows.add(form.seq, { beganMs: form.beganMs, tookMs: Number.NaN }, form.state);
+    }
+    return query;
   },
   'outbound-calls'({ recorder: { invocations, bodies }, q, now, hide, count, groupsIn }: Asking) {
     const query = readQuery(outboundQuery(q, now));

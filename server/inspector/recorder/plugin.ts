@@ -15,7 +15,6 @@ import { clockFrom } from '../../system/clock.ts';
 import { ActivityLog } from './activity-log.ts';
 import { ActivityMeter } from './activity-meter.ts';
 import { recorder as declaration } from './declaration.ts';
-import { EndpointActivity } from './endpoint-activity.ts';
 import { KeptLines } from './kept-lines.ts';
 import { isFailedMark } from './recorded-invocation.ts';
 import { Recorder } from './recorder.ts';
@@ -37,13 +36,11 @@ export const recorderPlugin = plugin({
     platform.onStop(() => records.stop());
     platform.failure(() => records.failure);
     const meter = new ActivityMeter(nowMs);
-    const endpoints = new EndpointActivity();
     platform.fill(keptLines, lines);
     platform.fill(recordedCalls, callsOf(recorder));
     platform.on(exchangeEnded, (exchange) => {
       recorder.addExchange(exchange);
       meter.sawExchange(exchange, () => recorder.exchanges.newest);
-      endpoints.sawExchange(exchange);
       platform.publish('traffic');
     });
     platform.on(invocationStarted, (invocation) => {
@@ -60,7 +57,7 @@ export const recorderPlugin = plugin({
     platform.on(deploymentRecorded, ({ run, deployment }) =>
       activity.sawDeployment({ project: run.project.path, branch: run.branch, deployment }),
     );
-    return { recorder, records, activity, lines, meter, endpoints, savedRequests: platform.logs['saved-requests'] };
+    return { recorder, records, activity, lines, meter, savedRequests: platform.logs['saved-requests'] };
   },
 });
 

@@ -32,6 +32,8 @@ export const recordedPlugin = plugin({
         { searchRouter },
         { sendingRouter },
         { figureRouter },
+        { formRouter },
+        { SentForms },
       ] = await Promise.all([
         history.service(),
         import('./lambda-routes.ts'),
@@ -41,6 +43,8 @@ export const recordedPlugin = plugin({
         import('./search-routes.ts'),
         import('./sending-routes.ts'),
         import('./figure-routes.ts'),
+        import('./form-routes.ts'),
+        import('./sent-forms.ts'),
       ]);
       const parts = {
         ...recorded,
@@ -48,6 +52,7 @@ export const recordedPlugin = plugin({
         ...{ lambdaLog: invoker, containerLog: containers },
         refusalOf: (executionId: string) => crm.refusalOf(executionId),
         rules: () => platform.slot(outboundRules).list(),
+        forms: new SentForms({ recorder: recorded.recorder, crm, view: guard.view }),
       };
       return [
         invokeRouter(invoker, guard),
@@ -58,6 +63,7 @@ export const recordedPlugin = plugin({
         recorderRouter(parts, guard),
         failureRouter(parts, guard),
         figureRouter(parts, guard),
+        formRouter(parts, guard),
         searchRouter({ ...parts, crm }, guard),
         sendingRouter(
           { gatewayUrl: () => addresses.local('gateway'), credentials, saved: recorded.savedRequests },

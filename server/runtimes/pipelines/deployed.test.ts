@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { containerBody, createTenant } from '../../testing/tenant.ts';
@@ -26,4 +29,24 @@ it('ends at once for an app whose container nothing can run, and says what to do
     'its container cannot run: no container engine is attached: the setting containers.engine is none; set it to auto or to an address',
   );
   expect(reported).toEqual([]);
+});
+
+it('reports the successful response last if the app responded with an error before', async () => {
+  const statuses = [503, 200];
+  const server = createServer((_request, response) => {
+    response.writeHead(statuses.shift() ?? 200).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // a listening TCP server has a port
+  const url = `http://127.0.0.1:${port}/`;
+  const { baseUrl, rootCredentials } = platform.emulator;
+  const calls = new KeyPairCalls(baseUrl, { key: rootCredentials.apiKey, secret: rootCredentials.apiSecret ?? '' });
+  const reported: string[] = [];
+  const { signal } = new AbortController();
+  const options = { signal, expected: [], report: (text: string) => reported.push(text) };
+  expect(await waitForApp(calls, { containerId: undefined, name: 'web', urls: [url] }, options)).toMatchObject({
+    status: 200,
+  });
+  expect(reported).toEqual([`${url} responds with 503`, `${url} responds with 200`]);
+  server.close();
 });

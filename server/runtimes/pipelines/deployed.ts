@@ -92,6 +92,8 @@ export async function waitForApp(
     isGood: false,
   };
   const { containerId, name } = deployed;
+  // A log of a successful deployment does not end with the error that came before.
+  if (isGood && reported.size > 0 && app.url !== undefined) report(`${app.url} responds with ${app.status}`);
   if (!isGood && containerId !== undefined) await tellState(platform, containerId, name, report);
   return { ...(containerId !== undefined && { containerId }), name, ...app };
 }

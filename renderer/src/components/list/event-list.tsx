@@ -76,7 +76,7 @@ export function EventList<Row>(props: EventListProps<Row>) {
             }
             onChange={(id) => setTime(id === '' ? [] : [`time:>${id}`])}
           />
-          <span className="flex items-center gap-1">
+          <span className="flex flex-wrap items-center gap-1">
             {states.map((state) => (
               <StateCount
                 key={state.term}
@@ -120,7 +120,7 @@ function useAllForSorting<Row>({ rows, hasMore, loadMore }: ListRows<Row>, isSor
 }
 
 /** The part of the time that a query asks for. */
-export function rangeOf(q: string, nowMs: number): { fromMs: number | undefined; toMs: number | undefined } {
+function rangeOf(q: string, nowMs: number): { fromMs: number | undefined; toMs: number | undefined } {
   const limit = (sign: RegExp) =>
     termsOf(q, 'time').flatMap((term) => (sign.test(term) ? (momentOf(term.replace(sign, ''), nowMs) ?? []) : []))[0];
   return { fromMs: limit(/^time:>=?/), toMs: limit(/^time:<=?/) };

@@ -60,7 +60,7 @@ function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
     <Dialog
       title={`Scale ${record.name}`}
       onClose={onClose}
-      action={instances === 0 ? 'Stop it' : `Run ${instances || ''}`}
+      action={instances === 0 ? 'Stop it' : `Scale to ${instances || ''}`}
       onAction={scale}
       isReady={!Number.isNaN(instances)}
     >

@@ -33,5 +33,5 @@ function useNow(record: PlatformRecord) {
 }
 
 function NotMeasured({ record }: { record: PlatformRecord }) {
-  return <span className="text-faint">{runningOf(record) > 0 ? 'measuring' : '-'}</span>;
+  return <span className="text-faint">{runningOf(record) > 0 ? '...' : '-'}</span>;
 }

@@ -45,10 +45,10 @@ export function EndpointsTable({ onSend }: { onSend(request: WrittenRequest): vo
               { text: 'Methods', className: 'pl-3.5' },
               'Public address',
               'Target',
-              { text: 'Who may call', className: '@max-[860px]:hidden' },
+              { text: 'Access', className: '@max-[860px]:hidden' },
               { text: 'Limit', className: '@max-[700px]:hidden' },
               'Requests',
-              'Last response',
+              { text: 'Last response', className: '@max-[420px]:hidden' },
             ]}
           />
           <tbody>
@@ -128,7 +128,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
           {(use?.total ?? 0).toLocaleString('en')}
         </button>
       </td>
-      <td className="px-2 whitespace-nowrap">
+      <td className="px-2 whitespace-nowrap @max-[420px]:hidden">
         {use?.last ? (
           <span className="flex items-center gap-2">
             <StatusState status={use.last.status} />
@@ -137,7 +137,7 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
             </span>
           </span>
         ) : (
-          <span className="text-faint">none yet</span>
+          <span className="text-faint">none recorded</span>
         )}
       </td>
     </tr>

@@ -15,7 +15,7 @@ import { Tabs } from '../../components/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { TraceLink } from '../../shell/trace-link.tsx';
 import { useSearch } from '../../url.ts';
-import { refusalOf } from './refusal.ts';
+import { refusalOf, rejectingStepOf } from './refusal.ts';
 import type { WrittenRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
 
@@ -24,7 +24,7 @@ const NOT_SENT =
   /^(host|connection|content-length|accept-encoding|transfer-encoding|expect|authorization|cookie|sec-.*)$/i;
 
 /** The request as one can write it again. */
-function requestOf({ method, target, request, userId }: RecordedExchange): WrittenRequest {
+export function requestOf({ method, target, request, userId }: RecordedExchange): WrittenRequest {
   const headers = request.headers.filter(([name]) => !NOT_SENT.test(name));
   return {
     method,
@@ -61,7 +61,7 @@ export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(request: W
         <p className="p-4 text-muted">The client disconnected before the response was sent.</p>
       ),
     },
-    { id: 'way', title: 'Way', content: <Way exchange={exchange} /> },
+    { id: 'way', title: 'Steps', content: <Steps exchange={exchange} /> },
     { id: 'raw', title: 'Raw', content: <JsonView value={exchange} subject="request" /> },
   ];
   return (
@@ -127,7 +127,7 @@ function ContainerLink({ endpointId }: { endpointId: string }) {
 }
 
 /** Time and client of the request, and the duration of each step. */
-function Way({ exchange }: { exchange: RecordedExchange }) {
+function Steps({ exchange }: { exchange: RecordedExchange }) {
   const { steps, userId, traceId } = exchange;
   return (
     <div className="px-4 py-2">
@@ -141,8 +141,9 @@ function Way({ exchange }: { exchange: RecordedExchange }) {
             name: `Step: ${name}`,
             value: <Duration ms={afterMs - (steps[index - 1]?.afterMs ?? 0)} />,
           })),
-          { name: 'Behind it', value: <Duration ms={exchange.upstreamMs} /> },
-          { name: 'Took', value: <Duration ms={exchange.durationMs} /> },
+          { name: 'Rejected by', value: refusalOf(exchange) && rejectingStepOf(exchange) },
+          { name: 'Upstream', value: <Duration ms={exchange.upstreamMs} /> },
+          { name: 'Duration', value: <Duration ms={exchange.durationMs} /> },
           { name: 'Response complete', value: exchange.isComplete ? 'yes' : 'no' },
         ]}
       />

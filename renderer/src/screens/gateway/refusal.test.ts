@@ -29,12 +29,13 @@ it('explains which check of the gateway rejected a request', () => {
     },
     '{"code":429,"message":"API rate limit exceeded"}',
   );
+  limited.response?.headers.push(['Retry-After', '41'], ['X-RateLimit-Limit-Minute', '60']);
   expect(refusalOf(limited)).toEqual({
-    explanation: '429: API rate limit exceeded (last step: auth).',
-    next: expect.stringContaining('raise the limit'),
+    explanation: '429: API rate limit exceeded (rejected by the rate limit, 60/60 in this minute).',
+    next: 'The endpoint accepted calls again 41 s after this request. To accept more, raise its limit.',
   });
   expect(refusalOf(exchange({ status: 404 }, 'no JSON'))?.explanation).toBe(
-    '404: the response gives no reason (no endpoint was found for it).',
+    '404: the response gives no reason (rejected by routing: no endpoint was found).',
   );
   expect(refusalOf(exchange({ status: 413 }, '[]'))?.next).toBeUndefined();
   expect(refusalOf(exchange({ status: 502, upstreamMs: 4 }))).toBeDefined();

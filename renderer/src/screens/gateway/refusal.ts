@@ -16,8 +16,34 @@ export function refusalOf(exchange: RecordedExchange): Refusal | undefined {
   if (executionId !== undefined || (upstreamMs > 0 && status < 502)) return undefined;
   const message = messageIn(exchange.response?.body?.text);
   const last = steps.at(-1)?.name;
-  const way = last === undefined ? 'no endpoint was found for it' : `last step: ${last}`;
-  return { explanation: `${status}: ${message ?? 'the response gives no reason'} (${way}).`, next: NEXT[status] };
+  const rejectedBy = last === undefined ? 'routing: no endpoint was found' : rejectingStepOf(exchange);
+  return {
+    explanation: `${status}: ${message ?? 'the response gives no reason'} (rejected by ${rejectedBy}).`,
+    next: nextOf(exchange),
+  };
+}
+
+/** Names the check of the gateway that rejected a request. */
+export function rejectingStepOf({ status, steps, response }: RecordedExchange): string {
+  if (status === 429) {
+    const perMinute = headerOf(response, 'x-ratelimit-limit-minute');
+    return perMinute === undefined ? 'the rate limit' : `the rate limit, ${perMinute}/${perMinute} in this minute`;
+  }
+  if (status === 401 || status === 403) return 'authorization';
+  if (status === 405) return 'the methods of the endpoint';
+  if (status === 413) return 'the size limit of bodies';
+  return `the step after ${steps.at(-1)?.name ?? 'the start'}`;
+}
+
+function nextOf({ status = 0, response }: RecordedExchange): string | undefined {
+  const seconds = headerOf(response, 'retry-after');
+  return status === 429 && seconds !== undefined
+    ? `The endpoint accepted calls again ${seconds} s after this request. To accept more, raise its limit.`
+    : NEXT[status];
+}
+
+function headerOf(response: RecordedExchange['response'], name: string): string | undefined {
+  return response?.headers.find(([header]) => header.toLowerCase() === name)?.[1];
 }
 
 const NEXT: Readonly<Record<number, string>> = {
@@ -25,7 +51,7 @@ const NEXT: Readonly<Record<number, string>> = {
   403: "Check the endpoint's security plugin and whitelist, and the caller's permissions.",
   404: 'Compare its path with the public addresses above: the first segment is the name of the API.',
   405: 'Use another method, or add this one to the endpoint.',
-  429: 'Wait a minute, or raise the limit of the endpoint.',
+  429: "Wait a minute, or raise the endpoint's limit.",
   502: 'See the log of the container.',
   503: 'Check the target of the endpoint: it is not running.',
 };

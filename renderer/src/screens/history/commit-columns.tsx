@@ -45,7 +45,7 @@ export const COLUMNS: readonly GridColumn<CommitRow>[] = [
   },
   {
     id: 'via',
-    header: 'Through',
+    header: 'Via',
     width: 76,
     hideOrder: 3,
     cell: cellOf(({ cause }) => <span className="text-muted">{cause.via}</span>),

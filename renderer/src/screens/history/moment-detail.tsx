@@ -55,7 +55,7 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
           },
         ]
       : []),
-    { id: 'world', title: 'World then', isFilling: true, content: withheld ?? <WorldTab seq={seq} /> },
+    { id: 'world', title: 'World at this point', isFilling: true, content: withheld ?? <WorldTab seq={seq} /> },
     { id: 'since', title: 'Since then', content: withheld ?? <SinceTab since={{ seq }} /> },
   ];
   return (

@@ -14,7 +14,7 @@ export function SinceTab({ since }: { since: Since }) {
       <p className="border-b border-line px-4 py-2 text-muted">
         {isSame
           ? `The world is now as it was ${nameOf(since)}.`
-          : `${totalText(data, 'since')} up to now. Open one to see its patch.`}
+          : `${totalText(data, 'since')} up to now. Select one to see the patch.`}
       </p>
       <DifferenceList difference={data} direction="since" since={since} />
     </>

@@ -46,7 +46,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
         }}
       >
         <TextField
-          label="Save the current world as"
+          label="Snapshot name"
           placeholder="before-the-migration"
           description="Lower-case letters, digits, dots, hyphens, underscores"
           value={name}

@@ -1,6 +1,7 @@
 import { CircleCheck, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { isRoot } from '../../api/identity.ts';
+import { useMissing } from '../../api/permissions.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { FailureNote } from '../../components/empty-state.tsx';
@@ -12,6 +13,7 @@ import { type Tour, useDemoBringing, useDemoTrial, useFormSending } from './use-
 
 /** Three ways to start, with completed steps already checked. */
 export function FirstSteps({ tour }: { tour: Tour }) {
+  const canRunPipelines = useMissing('root') === undefined;
   return (
     <section aria-labelledby="first-steps">
       <div className="mb-2 flex items-center gap-2">
@@ -23,7 +25,7 @@ export function FirstSteps({ tour }: { tour: Tour }) {
       <div className="grid grid-cols-1 gap-3 lg:grid-cols-3">
         <FormGuide tour={tour} />
         <DemoGuide tour={tour} />
-        <PipelineGuide tour={tour} />
+        {canRunPipelines && <PipelineGuide tour={tour} />}
       </div>
     </section>
   );
@@ -33,9 +35,10 @@ function DemoGuide({ tour: { hasDemo } }: { tour: Tour }) {
   const { steps } = useValue(preferences);
   const lost = useDemoTrial(isRoot() && hasDemo === false).data?.total.delete;
   const importing = useDemoBringing();
+  const canUndo = useMissing('root') === undefined;
   return (
     <Guide title="Look around the demo world" lead="A small shop: an organization, its website, lambdas, an API.">
-      <Step isDone={hasDemo} text={hasDemo === false ? 'Add the demo world' : 'The demo world is added'}>
+      <Step isDone={hasDemo} text={hasDemo === false ? 'Load the demo data' : 'Demo data loaded'}>
         {hasDemo === false && lost === 0 && (
           <>
             <p className="text-muted">This instance started without it. Your own resources are not changed.</p>
@@ -56,9 +59,11 @@ function DemoGuide({ tour: { hasDemo } }: { tour: Tour }) {
       <Step isDone={steps.includes('browse')} text="Browse its resources">
         <PlaceLink to={{ screen: 'resources' }}>Open the tree</PlaceLink>
       </Step>
-      <Step isDone={steps.includes('undo')} text="Change something, then undo it">
-        <PlaceLink to={{ screen: 'history' }}>Open the history</PlaceLink>
-      </Step>
+      {canUndo && (
+        <Step isDone={steps.includes('undo')} text="Change something, then undo it">
+          <PlaceLink to={{ screen: 'history' }}>Open the history</PlaceLink>
+        </Step>
+      )}
     </Guide>
   );
 }
@@ -68,9 +73,10 @@ function FormGuide({ tour }: { tour: Tour }) {
   const { steps } = useValue(preferences);
   const { data: stray, ...sending } = useFormSending(formUrl);
   const hasLead = leadCount > 0;
+  const canCreate = useMissing('lambda.create') === undefined;
   return (
     <Guide title="A web form in 60 seconds" lead="A form on a website becomes a lead in the CRM's inbox.">
-      <Step isDone={form !== undefined} text="A lambda takes the form">
+      <Step isDone={form !== undefined} text="A lambda receives the form">
         {form ? (
           <PlaceLink to={{ screen: 'lambdas', id: form.id }}>{form.name}</PlaceLink>
         ) : hasDemo === false ? (
@@ -117,9 +123,13 @@ function FormGuide({ tour }: { tour: Tour }) {
       <Step isDone={hasLead} text="Find the lead in the inbox">
         <PlaceLink to={{ screen: 'leads' }}>{hasLead ? `${leadCount} in the inbox` : 'Open the inbox'}</PlaceLink>
       </Step>
-      <Step isDone={steps.includes('own-form')} text="Create your own form">
-        <PlaceLink to={{ screen: 'lambdas', search: { new: 'web-form' } }}>Start from code that sends leads</PlaceLink>
-      </Step>
+      {canCreate && (
+        <Step isDone={steps.includes('own-form')} text="Create your own form">
+          <PlaceLink to={{ screen: 'lambdas', search: { new: 'web-form' } }}>
+            Start from code that sends leads
+          </PlaceLink>
+        </Step>
+      )}
     </Guide>
   );
 }

@@ -4,6 +4,7 @@ import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { counted } from '../../components/amounts.ts';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { preferences } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
@@ -25,7 +26,7 @@ function OutboundPolicy() {
     <p className="mt-1 text-muted">
       {policy === 'block'
         ? 'Calls to hosts outside this machine are blocked unless an outbound rule lets them pass.'
-        : 'Calls to other hosts go out unless an outbound rule blocks them.'}{' '}
+        : 'Calls to other hosts leave this machine unless an outbound rule blocks them.'}{' '}
       {calls.length > 0 && (
         <PlaceLink to={{ screen: 'invocations', search: { list: 'outbound', q: LEFT_CALLS.q } }}>
           {next === undefined ? '' : 'At least '}
@@ -42,7 +43,10 @@ export default function HomeScreen() {
   const tour = useTour();
   // Each step needs something that a user without permissions cannot see.
   const { steps } = useValue(preferences);
-  const hasSteps = useMissing('lambda.view') === undefined && !areStepsOver(tour, steps);
+  // Without the demo world in view, only root can do any of them.
+  const canDoSteps = useMissing('root') === undefined || tour.hasDemo === true;
+  const hasSteps =
+    useMissing('lambda.view') === undefined && !tour.isLoading && canDoSteps && !areStepsOver(tour, steps);
   const areDone = areStepsDone(tour);
   const status = usePlatformStatus();
   const isAnswered = useValue(live.connection) !== 'lost' && status.data !== undefined && !status.isError;
@@ -57,7 +61,7 @@ export default function HomeScreen() {
             </p>
             <OutboundPolicy />
           </div>
-          <FormPath tour={tour} />
+          {tour.isLoading ? <Skeleton label="Loading the path of the form" rows={1} /> : <FormPath tour={tour} />}
           <Failing />
           {hasSteps && !areDone && <FirstSteps tour={tour} />}
           <section aria-labelledby="services">

@@ -41,9 +41,7 @@ export function ServiceCard({ service, isKnown }: { service: Service; isKnown: b
             <span className="mono truncate text-muted">{address}</span>
             <Copy text={address} subject={`address of ${name}`} className="scale-90" />
           </>
-        ) : (
-          <span className="text-faint">{withheld === undefined ? 'no address' : ''}</span>
-        )}
+        ) : undefined}
       </div>
       <p className="truncate px-3.5 pb-2 text-muted">{facts}</p>
       <div className="mt-auto">

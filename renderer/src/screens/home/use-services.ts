@@ -118,7 +118,7 @@ export function useServices(): Service[] {
         : worst
           ? { condition: 'warning' as const, stateText: `${broken.length} with problems` }
           : ready
-            ? { condition: 'ok' as const, stateText: 'engine ready' }
+            ? { condition: 'ok' as const, stateText: 'ready' }
             : { condition: 'idle' as const, stateText: isAway ? 'no engine' : `engine ${engine.state}` }),
       address: isAway ? undefined : engine.address || undefined,
       facts: `${textIfPermitted(counted(containers.length, 'container'), 'container.view')}${engine?.version ? `, ${engine.version}` : ''}`,
@@ -137,7 +137,7 @@ export function useServices(): Service[] {
           ? { condition: 'warning' as const, stateText: 'form not caught' }
           : stateOf('crm')),
       address: status?.addresses.crmUrl,
-      facts: leads ? textIfPermitted(`${counted(leads.length, 'lead')} caught`, 'lambda.view') : '',
+      facts: leads ? textIfPermitted(`${counted(leads.length, 'lead')} received`, 'lambda.view') : '',
       withheld: missing('lambda.view'),
       counted: ['lead', 'leads'],
       perMinute: leads && perMinute(leads.map(receivedMs), nowMs, MINUTES),
@@ -148,7 +148,7 @@ export function useServices(): Service[] {
       location: { screen: 'mails' },
       ...stateOf('smtp'),
       address: status?.addresses.smtpUrl,
-      facts: mails ? textIfPermitted(`${counted(mails.length, 'mail')} caught`, 'lambda.view') : '',
+      facts: mails ? textIfPermitted(`${counted(mails.length, 'mail')} received`, 'lambda.view') : '',
       withheld: missing('lambda.view'),
       counted: ['mail', 'mails'],
       perMinute: mails && perMinute(mails.map(receivedMs), nowMs, MINUTES),

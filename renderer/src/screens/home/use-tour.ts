@@ -15,6 +15,8 @@ import type { RunSummary } from '../pipelines/use-pipelines.ts';
 
 /** The progress of a person in the first steps. */
 export interface Tour {
+  /** True while it is being read; nothing can be said yet. */
+  isLoading: boolean;
   /** Undefined while it is read. */
   hasDemo: boolean | undefined;
   /** The lambda that takes the web form. */
@@ -47,10 +49,12 @@ const DEMO = 'demo';
 const CONTACT = '/lead';
 
 export function useTour(): Tour {
-  const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data;
-  const hasDemo = orgs?.some((org) => fqonOf(org) === DEMO);
-  const lambdas = useWorld<PlatformRecord[]>(`/${DEMO}/lambdas`, { expand: true }, hasDemo === true).data ?? [];
-  const listed = useWorld<PlatformRecord[]>(`/${DEMO}/apiendpoints`, { expand: true }, hasDemo === true).data;
+  const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true });
+  const hasDemo = orgs.data?.some((org) => fqonOf(org) === DEMO);
+  const demoLambdas = useWorld<PlatformRecord[]>(`/${DEMO}/lambdas`, { expand: true }, hasDemo === true);
+  const lambdas = demoLambdas.data ?? [];
+  const demoEndpoints = useWorld<PlatformRecord[]>(`/${DEMO}/apiendpoints`, { expand: true }, hasDemo === true);
+  const listed = demoEndpoints.data;
   const endpoints = (hasDemo && listed) || [];
   const leads = useRead(keys.leads, '/inspect/leads');
   const runs = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
@@ -73,6 +77,7 @@ export function useTour(): Tour {
   const appUrl = urlOf(endpoints.find(({ id }) => id === published?.id));
 
   return {
+    isLoading: [orgs, demoLambdas, demoEndpoints, leads].some(({ isLoading }) => isLoading),
     hasDemo,
     form,
     formUrl,

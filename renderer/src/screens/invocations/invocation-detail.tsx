@@ -106,7 +106,7 @@ function Detail({
           },
         ]
       : []),
-    { id: 'facts', title: 'Facts', content: <FactsTab invocation={invocation} /> },
+    { id: 'facts', title: 'Details', content: <FactsTab invocation={invocation} /> },
     {
       id: 'compare',
       title: 'Compare',

@@ -93,7 +93,7 @@ function SpanTable(drawn: DrawnSpans) {
   const { spans, firstMs: first, wholeMs: totalMs } = drawn;
   return (
     <table className="w-full table-fixed">
-      <caption className="sr-only">Where the time went</caption>
+      <caption className="sr-only">Timing</caption>
       <colgroup>
         <col className="w-[180px]" />
         <col />

@@ -24,7 +24,7 @@ export function AddressDialog({ lambda, location, onClose }: AddressDialogProps)
   });
   return (
     <Dialog
-      title={`Add a public address for ${lambda.name}`}
+      title={`Add endpoint for ${lambda.name}`}
       onClose={onClose}
       action="Make public"
       onAction={making.mutate}
@@ -63,7 +63,7 @@ export function AddressField({ location, path, onChange, isOptional = false }: A
       isMono
       value={path}
       onChange={onChange}
-      placeholder={isOptional ? 'none: not callable from outside' : '/path'}
+      placeholder={isOptional ? 'empty: no public endpoint' : '/path'}
       description={
         <>
           Behind {gatewayUrl}/{name}

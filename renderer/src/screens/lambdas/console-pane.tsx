@@ -86,7 +86,7 @@ export function ConsolePane({
           error === null &&
           waitsFor === undefined && (
             <p className="p-3 text-muted">
-              Run it, with the button above or <Key>Ctrl/Cmd Enter</Key>: result, outbound calls and log show up here.
+              Press Run or <Key>Ctrl/Cmd Enter</Key>. The result, outbound calls and log appear here.
             </p>
           )
         )}

@@ -26,7 +26,7 @@ export function EndpointsTab({ lambda, event }: { lambda: PlatformRecord; event:
   if (!endpoints.data) return <Pending query={endpoints} />;
   const add = canBePublic(location) && (
     <Button icon={Plus} needs="apiendpoint.create" onPress={() => setAdding(true)}>
-      Add a public address
+      Add endpoint
     </Button>
   );
   return (

@@ -104,7 +104,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           }}
           onClose={() => setSaving(false)}
         >
-          <p className="text-muted">They apply from the next call of the lambda, which starts a new process.</p>
+          <p className="text-muted">Takes effect on the next invocation.</p>
         </SaveDialog>
       )}
     </div>

@@ -2,6 +2,7 @@ import type { LambdaUse } from '../../../../server/api/routes/recorded.ts';
 import { memberOf } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Time } from '../../components/amount.tsx';
+import { shareText } from '../../components/amounts.ts';
 import type { GridColumn } from '../../components/data-grid.tsx';
 import { Badge, State } from '../../components/state.tsx';
 import { useHasDraft } from '../../draft-store.ts';
@@ -45,7 +46,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     cell: ({ use }) =>
       use && (
         <span className={use.failed > 0 ? 'text-error' : 'text-muted'} title={`${use.failed} of ${use.calls}`}>
-          {Math.round((100 * use.failed) / use.calls)} %
+          {shareText(use.failed / use.calls)}
         </span>
       ),
   },
@@ -112,7 +113,7 @@ function stateOf(use: LambdaUse | undefined): number {
 
 function LastCall({ use }: Pick<LambdaRow, 'use'>) {
   const state = stateOf(use);
-  if (state === 0) return <State is="idle">not called</State>;
+  if (state === 0) return <State is="idle">never invoked</State>;
   return state === 2 ? <State is="error">failed</State> : <State is="ok">ok</State>;
 }
 

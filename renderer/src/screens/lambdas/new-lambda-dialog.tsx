@@ -124,10 +124,7 @@ export function NewLambdaDialog({
         )}
         <p className="text-muted">
           Node.js, one file of code, handler <code>run</code>. For a package, or another runtime:{' '}
-          <PlaceLink to={{ screen: 'resources', id: parentId, search: { new: 'lambdas' } }}>
-            all its properties
-          </PlaceLink>
-          .
+          <PlaceLink to={{ screen: 'resources', id: parentId, search: { new: 'lambdas' } }}>advanced form</PlaceLink>.
         </p>
       </div>
     </Dialog>

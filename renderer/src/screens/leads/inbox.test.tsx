@@ -1,25 +1,46 @@
-import { screen } from '@testing-library/react';
+import { screen, within } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
 import { beforeAll, expect, it } from 'vitest';
 import { sharedPlatform } from '../../../testing/platform.mjs';
 import { renderWindow } from '../../../testing/render-window.tsx';
 
 const platform = sharedPlatform({ seed: 'demo' });
-const submit = (body: string, method = 'POST') =>
-  fetch(`${platform.emulator.gatewayUrl}/website/lead?from=grace@example.com`, {
-    method,
+const submit = (body: string) =>
+  fetch(`${platform.emulator.gatewayUrl}/website/lead`, {
+    method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    ...(method === 'POST' && { body }),
+    body,
   });
 
 beforeAll(async () => {
+  const { body } = await platform.root.get('/demo/apiendpoints?expand=true');
+  const { id } = body.find(({ properties }: { properties: { resource: string } }) => properties.resource === '/lead');
   await submit('{"payload": {"email": "grace@example.com",}}');
-  await submit('', 'GET');
+  await platform.root.patch(`/demo/apiendpoints/${id}`, [
+    { op: 'add', path: '/properties/plugins', value: { rateLimit: { enabled: true, perMinute: 1 } } },
+  ]);
+  const form = JSON.stringify({ payload: { firstName: 'Grace', email: 'grace@example.com' } });
+  await submit(form);
+  await submit(form);
 });
 
-it('a search for a form that did not get to the CRM leads to its invocation and its request', async () => {
-  await renderWindow(platform, 'leads?q=grace');
-  const invocations = await screen.findByRole('link', { name: '1 failed invocation' });
-  expect(invocations.getAttribute('href')).toContain('q=status%3Afailed+%22grace%22');
-  const requests = await screen.findByRole('link', { name: '1 rejected request' });
-  expect(requests.getAttribute('href')).toContain('q=is%3Arefused+%22grace%22');
+it('a form that the rate limit stopped is found by its body, shows where it stopped, and can be sent again', async () => {
+  const { apiKey, apiSecret } = platform.emulator.rootCredentials;
+  const answer = await fetch(`${platform.emulator.baseUrl}/inspect/forms?q=grace+is:limited`, {
+    headers: { Authorization: `Basic ${btoa(`${apiKey}:${apiSecret}`)}` },
+  });
+  const { forms } = await answer.json();
+  await renderWindow(platform, `leads?q=grace&sel=${forms[0].id}`);
+  expect(await screen.findByRole('button', { name: /1 delivered$/ })).toBeTruthy();
+  expect(screen.getByRole('button', { name: /2 not delivered/ })).toBeTruthy();
+  const detail = await screen.findByRole('region', { name: 'Lead' });
+  expect(await within(detail).findByText('Not delivered: over the rate limit.')).toBeTruthy();
+  expect(within(detail).getByRole('list', { name: 'From the form to the lead' }).textContent).toBe(
+    'FormGateway: stopped here',
+  );
+  expect(within(detail).getByRole('link', { name: 'Raise the limit' })).toBeTruthy();
+  // Its body was recorded, so it can be sent again.
+  await userEvent.click(await within(detail).findByRole('button', { name: 'Send again' }));
+  const dialog = await screen.findByRole('dialog');
+  expect(within(dialog).getByDisplayValue(/grace@example\.com/)).toBeTruthy();
 });

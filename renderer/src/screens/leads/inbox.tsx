@@ -1,192 +1,136 @@
-import { useMemo } from 'react';
-import { parseQuery, type QueryField, queryTerms } from '../../../../server/model/query-language.ts';
-import { useOwnFigures } from '../../api/figures.ts';
-import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
-import { useNowMs } from '../../components/amount.tsx';
-import { counted } from '../../components/amounts.ts';
+import { formQuery } from '../../../../server/api/routes/recorded-queries.ts';
+import { load } from '../../api/client.ts';
+import type { ListFigures } from '../../api/figures.ts';
 import { Button } from '../../components/button.tsx';
 import type { GridColumn } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { EventList, type EventListOptions, rangeOf } from '../../components/list/event-list.tsx';
+import { EventList, type EventListOptions } from '../../components/list/event-list.tsx';
 import { timeColumn } from '../../components/list/time-column.tsx';
+import { PendingDetail } from '../../components/pending-detail.tsx';
 import type { QueryBarProps } from '../../components/query-bar.tsx';
 import { State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
+import { FormDetail } from './form-detail.tsx';
+import { nextStepOf, STOPS } from './form-stops.ts';
 import { LeadDetail } from './lead-detail.tsx';
 import { Marked, MarkWanted } from './marked-text.tsx';
-import type { Lead, useLeads } from './use-leads.ts';
+import { FORMS_PATH, type FormFilter, type FormView, useForm, type useForms } from './use-leads.ts';
 
-const NONE: readonly Lead[] = [];
-const keyOf = ({ id }: Lead) => id;
-const nameOf = ({ mapped }: Lead) => [mapped.firstName, mapped.lastName].filter(Boolean).join(' ');
-
-/** A rejected form that was delivered later does not count as lost. */
-const stateOf = ({ refused, deliveredAs }: Lead) => (!refused ? 'received' : deliveredAs ? 'resent' : 'rejected');
-const FIGURES = { received: 'ok', resent: 'refused', rejected: 'failed' } as const;
-
-const FIELDS: readonly QueryField<Lead>[] = [
-  { name: 'name', valueOf: nameOf },
-  { name: 'company', valueOf: ({ mapped }) => mapped.company },
-  { name: 'email', valueOf: ({ mapped }) => mapped.email },
-  { name: 'oid', valueOf: ({ oid }) => oid },
-  { name: 'is', valueOf: stateOf, allowedValues: ['rejected', 'received', 'resent'] },
-  { name: 'time', valueOf: ({ receivedAt }) => Date.parse(receivedAt), isMoment: true },
-  { name: 'lambda', valueOf: ({ sender }) => sender?.lambdaName },
-  { name: 'execution', valueOf: ({ executionId }) => executionId },
-];
-const textsOf = ({ fields, id }: Lead) => [`${id} ${fields.map(({ value }) => value).join(' ')}`];
-const readQuery = (text: string, nowMs: number) => parseQuery(text, { fields: FIELDS, textsOf, nowMs });
+const keyOf = ({ id }: FormView) => id;
+const nameOf = ({ mapped }: FormView) => [mapped.firstName, mapped.lastName].filter(Boolean).join(' ');
 
 /** The query bar of the inbox. */
-export const LEAD_QUERY: QueryBarProps = {
+export const FORM_QUERY: QueryBarProps = {
   subject: 'leads',
-  read: readQuery,
-  example: 'company:engines email:ada',
-  suggestions: FIELDS.map(({ name }) => `${name}:`),
+  read: formQuery,
+  example: 'is:lost email:ada since:1h',
+  suggestions: ['is:lost', 'is:delivered', 'is:limited', 'email:', 'company:', 'lambda:', 'since:1h'],
 };
 
-/** The leads that fit the query; all of them for one that cannot be read. */
-export function fitting(leads: readonly Lead[] | undefined, q: string): readonly Lead[] {
-  const query = readQuery(q, Date.now());
-  return (query.ok && q !== '' ? leads?.filter(query.matches) : leads) ?? NONE;
-}
-
-const TIME = timeColumn<Lead>(({ receivedAt }) => receivedAt, { hideOrder: 1 });
-const NAME: GridColumn<Lead> = {
+const TIME = timeColumn<FormView>(({ at }) => at, { hideOrder: 1 });
+const NAME: GridColumn<FormView> = {
   id: 'name',
   sortBy: nameOf,
   header: 'Name',
   width: { share: 2, minWidth: 110 },
-  cell: (lead) => (
+  cell: (form) => (
     <span className="font-medium">
-      <Marked>{nameOf(lead) || '(no name)'}</Marked>
+      <Marked>{nameOf(form) || '(no name)'}</Marked>
     </span>
   ),
 };
-const COMPANY: GridColumn<Lead> = {
+const COMPANY: GridColumn<FormView> = {
   id: 'company',
   sortBy: ({ mapped }) => mapped.company,
-  hideOrder: 3,
+  hideOrder: 4,
   header: 'Company',
   width: { share: 2, minWidth: 100 },
   cell: ({ mapped }) => <Marked>{mapped.company ?? ''}</Marked>,
 };
-const EMAIL: GridColumn<Lead> = {
+const EMAIL: GridColumn<FormView> = {
   id: 'email',
   sortBy: ({ mapped }) => mapped.email,
-  hideOrder: 2,
+  hideOrder: 3,
   header: 'Email',
   width: { share: 3, minWidth: 120 },
   isMuted: true,
   cell: ({ mapped }) => <Marked>{mapped.email ?? ''}</Marked>,
 };
-const SENDER: GridColumn<Lead> = {
+const LAMBDA: GridColumn<FormView> = {
   id: 'lambda',
-  sortBy: ({ sender }) => sender?.lambdaName,
-  hideOrder: 4,
+  sortBy: ({ lambdaName }) => lambdaName,
+  hideOrder: 5,
   header: 'Sent by',
   width: { share: 1, minWidth: 110 },
   isMuted: true,
-  cell: ({ sender }) => <Marked>{sender?.lambdaName ?? '-'}</Marked>,
+  cell: ({ lambdaName }) => <Marked>{lambdaName ?? '-'}</Marked>,
 };
-const OID: GridColumn<Lead> = {
-  id: 'oid',
-  header: 'CRM',
-  width: 116,
-  sortBy: stateOf,
-  cell: (lead) => <CrmState lead={lead} />,
+const STOP: GridColumn<FormView> = {
+  id: 'stop',
+  header: 'State',
+  width: 170,
+  sortBy: ({ stop }) => stop,
+  cell: ({ stop, isForAnotherCrm, isUnusualPath }) => {
+    if (isForAnotherCrm) return <State is="error">another oid</State>;
+    if (isUnusualPath) return <State is="warning">unusual path</State>;
+    return <State is={STOPS[stop].is}>{STOPS[stop].text}</State>;
+  },
 };
-const COLUMNS = [OID, TIME, NAME, COMPANY, EMAIL, SENDER];
-const factsOf = (lead: Lead) => ({ atMs: Date.parse(lead.receivedAt), state: FIGURES[stateOf(lead)] });
-const LEADS: EventListOptions<Lead> = {
-  atMsOf: ({ receivedAt }) => Date.parse(receivedAt),
+const NEXT: GridColumn<FormView> = {
+  id: 'next',
+  header: 'Next step',
+  hideOrder: 2,
+  width: 120,
+  cell: (form) => {
+    const next = nextStepOf(form);
+    return next && <PlaceLink to={next.location}>{next.text}</PlaceLink>;
+  },
+};
+const COLUMNS = [STOP, TIME, NAME, COMPANY, EMAIL, LAMBDA, NEXT];
+const FORMS: EventListOptions<FormView> = {
+  atMsOf: ({ at }) => Date.parse(at),
   states: [
-    { is: 'ok', text: 'received', term: 'is:received', figure: 'ok' },
-    { is: 'idle', text: 'resent', term: 'is:resent', figure: 'refused' },
-    { is: 'error', text: 'rejected', term: 'is:rejected', figure: 'failed' },
+    { is: 'ok', text: 'delivered', term: 'is:delivered', figure: 'ok' },
+    { is: 'idle', text: 'delivered on replay', term: 'is:replayed', figure: 'refused' },
+    { is: 'error', text: 'not delivered', term: 'is:lost', figure: 'failed' },
   ],
   views: [
-    { name: 'Rejected', search: { q: 'is:rejected' } },
+    { name: 'Not delivered', search: { q: 'is:lost' } },
+    { name: 'Over the rate limit', search: { q: 'is:limited' } },
     { name: 'Last ten minutes', search: { q: 'time:>10m' } },
   ],
 };
 
-/** The CRM's handling of the lead: accepted, under the expected organization or another one, or rejected. */
-function CrmState({ lead: { oid, sender, refused, deliveredAs } }: { lead: Lead }) {
-  if (deliveredAs) return <State is="idle">resent</State>;
-  if (refused) return <State is="error">rejected</State>;
-  const isForAnother = sender?.crmOid !== undefined && oid !== sender.crmOid;
-  return isForAnother ? <State is="error">another oid</State> : <State is="ok">received</State>;
+interface InboxProps {
+  forms: ReturnType<typeof useForms>;
+  figures: ListFigures | undefined;
+  filter: FormFilter;
 }
 
-/** The terms of a query that every list of records reads: texts without a field, and the range of time. */
-function sharedTermsOf(q: string): string {
-  const terms = Array.from(queryTerms(q)).flatMap((term) => {
-    if ('message' in term || !['time', 'since', 'until', undefined].includes(term.field)) return [];
-    const text =
-      term.field === undefined ? JSON.stringify(term.value) : `${term.field}:${term.comparison ?? ''}${term.value}`;
-    return `${term.isNegative ? '-' : ''}${text}`;
-  });
-  return terms.join(' ');
-}
-
-/** The numbers of failed invocations and rejected requests that fit the search: a form that never got to the CRM is among them. */
-function NotReceived({ q }: { q: string }) {
-  const [{ scope }] = useSearch();
-  const terms = sharedTermsOf(q);
-  const [failedQuery, rejectedQuery] = [`status:failed ${terms}`.trim(), `is:refused ${terms}`.trim()];
-  const narrow = { buckets: 1, ...(scope !== undefined && { scope }) };
-  const failed = useRead(keys.invocations, '/inspect/figures', { of: 'invocations', q: failedQuery, ...narrow }).data;
-  const rejectedFilter = { of: 'traffic', plane: 'gateway', q: rejectedQuery, ...narrow };
-  const rejected = useRead(keys.traffic, '/inspect/figures', rejectedFilter).data;
-  const [failedCount, rejectedCount] = [failed?.failed ?? 0, rejected?.refused ?? 0];
-  if (failedCount + rejectedCount === 0) return null;
-  return (
-    <p className="flex flex-wrap gap-x-3 border-b border-line px-4 py-1.5 text-muted">
-      {terms === '' ? 'Not in this list:' : 'The search also finds:'}
-      {failedCount > 0 && (
-        <PlaceLink to={{ screen: 'invocations', search: { q: failedQuery } }}>
-          {counted(failedCount, 'failed invocation')}
-        </PlaceLink>
-      )}
-      {rejectedCount > 0 && (
-        <PlaceLink to={{ screen: 'gateway', search: { q: rejectedQuery } }}>
-          {counted(rejectedCount, 'rejected request')}
-        </PlaceLink>
-      )}
-    </p>
-  );
-}
-
-/** The leads that the mock CRM received, and the selected one in detail. */
-export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
+/** The forms that were sent, with where they stopped, and the selected one in detail. */
+export function Inbox({ forms, figures, filter }: InboxProps) {
   const [{ q = '', sel }, change] = useSearch();
-  const rows = useMemo(() => fitting(leads.data, q), [leads.data, q]);
-  const nowMs = useNowMs();
-  const figures = useOwnFigures(rows, factsOf, rangeOf(q, nowMs), nowMs);
-  const chosen = leads.data?.find(({ id }) => id === sel);
+  const rowAt = async (seq: number) => (await load(FORMS_PATH, { ...filter, before: seq + 1, limit: 1 })).forms[0];
   return (
     <MarkWanted query={q}>
-      <NotReceived q={q} />
       <EventList
-        {...LEADS}
+        {...FORMS}
         name="leads"
         label="Leads"
-        figures={leads.data && figures}
-        rowAt={(index) => rows[index]}
-        list={{ ...leads, rows }}
+        figures={figures}
+        rowAt={rowAt}
+        list={forms}
         columns={COLUMNS}
         keyOf={keyOf}
-        narrowedBy={['q']}
+        narrowedBy={['q', 'scope']}
         empty={
           <EmptyState
             title="The inbox is empty"
             text={
               <>
-                A form that a lambda sends to its CRM is caught here; the real CRM never sees it. A form without{' '}
-                <code>oid</code> is rejected, as the real CRM would, and shown in red.
+                A form that a lambda sends to its CRM is intercepted here; the real CRM never sees it. A form that does
+                not get that far is listed with the place where it stopped.
               </>
             }
           >
@@ -195,18 +139,25 @@ export function Inbox({ leads }: { leads: ReturnType<typeof useLeads> }) {
         }
         detailLabel="Lead"
         detail={
-          sel === undefined ? undefined : chosen ? (
-            <LeadDetail lead={chosen} onClose={() => change({ sel: undefined })} />
-          ) : leads.isPending ? undefined : (
-            <EmptyState
-              title="Lead not found"
-              text="It was deleted or replaced by newer leads: only the newest 10,000 are kept."
-            >
-              <Button onPress={() => change({ sel: undefined })}>Close</Button>
-            </EmptyState>
-          )
+          sel === undefined ? undefined : <Detail key={sel} id={sel} onClose={() => change({ sel: undefined })} />
         }
       />
     </MarkWanted>
+  );
+}
+
+function Detail({ id, onClose }: { id: string; onClose(): void }) {
+  const read = useForm(id);
+  if (!read.data) return <PendingDetail query={read} onClose={onClose} />;
+  const [form] = read.data.forms;
+  if (form?.lead) return <LeadDetail lead={form.lead} onClose={onClose} />;
+  if (form) return <FormDetail form={form} onClose={onClose} />;
+  return (
+    <EmptyState
+      title="Lead not found"
+      text="It was deleted or replaced by newer leads: only the newest 10,000 are kept."
+    >
+      <Button onPress={onClose}>Close</Button>
+    </EmptyState>
   );
 }

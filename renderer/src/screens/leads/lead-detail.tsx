@@ -1,4 +1,5 @@
 import { Check, CircleHelp, Minus, Plus, Trash2, X } from 'lucide-react';
+import { isKnownForm } from '../../../../server/model/crm-form.ts';
 import { useFailure } from '../../api/failures.ts';
 import { Time } from '../../components/amount.tsx';
 import { IconButton } from '../../components/button.tsx';
@@ -16,7 +17,7 @@ import { type Lead, useDeleteLeads } from './use-leads.ts';
 const MARKS: Record<Verdict, { icon: typeof Check; label: string; colour: string }> = {
   ok: { icon: Check, label: 'correct', colour: 'text-ok' },
   wrong: { icon: X, label: 'wrong', colour: 'text-error' },
-  absent: { icon: Minus, label: 'not given', colour: 'text-muted' },
+  absent: { icon: Minus, label: 'no input', colour: 'text-muted' },
   unknown: { icon: CircleHelp, label: 'unknown', colour: 'text-muted' },
   extra: { icon: Plus, label: 'extra', colour: 'text-muted' },
 };
@@ -50,7 +51,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           <Copy text={lead.id} subject="id of the lead" className="scale-90" />
         </p>
         <p className="text-muted">
-          {lead.refused ? 'Rejected' : 'Received'} <Time at={lead.receivedAt} /> on its way to{' '}
+          {lead.refused ? 'Rejected' : 'Intercepted'} <Time at={lead.receivedAt} />, addressed to{' '}
           <span className="mono break-all">
             {source.host || 'the CRM'}
             {source.path}
@@ -75,7 +76,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
       <FailureNote error={deletion.error} />
       {lead.refusedBefore && (
         <p className="border-b border-line px-4 py-2">
-          It was rejected before and sent again:{' '}
+          Rejected before, and delivered on replay:{' '}
           {lead.refusedBefore.map((id, index) => (
             <PlaceLink key={id} to={{ screen: 'leads', search: { sel: id } }} className="mr-2">
               the rejected form{index === 0 ? '' : ` ${index + 1}`}
@@ -84,6 +85,11 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
         </p>
       )}
       {lead.refused && <Refusal refused={lead.refused} deliveredAs={lead.deliveredAs} executionId={executionId} />}
+      {!lead.refused && !isKnownForm(source.path) && (
+        <p className="border-b border-line px-4 py-2">
+          <State is="warning">Unusual path: CRMs expect /servlet/servlet.WebToLead</State>
+        </p>
+      )}
       <Summary rows={rows} sender={sender} />
       <UnusedMembers members={unusedMembersOf(lead)} />
       <table className="w-full table-fixed">
@@ -91,9 +97,9 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
         <TableHead
           heads={[
             { text: 'Form field', className: 'w-[27%] pl-4' },
-            'Given',
+            'Input',
             'Sent',
-            { text: 'Verdict', className: 'w-24' },
+            { text: 'Check', className: 'w-24' },
           ]}
         />
         <tbody>
@@ -161,7 +167,7 @@ function Refusal({
         <strong className="font-semibold">The CRM rejected this form ({status}).</strong>{' '}
         {deliveredAs ? (
           <>
-            It was sent again <Time at={deliveredAs.at} /> and arrived as{' '}
+            Replayed <Time at={deliveredAs.at} /> and delivered as{' '}
             <PlaceLink to={{ screen: 'leads', search: { sel: deliveredAs.id } }}>this lead</PlaceLink>.
           </>
         ) : (
@@ -210,8 +216,8 @@ function Summary({ rows, sender }: { rows: readonly MappingRow[]; sender: Lead['
   return (
     <div className="border-b border-line px-4 py-2">
       <State is={wrong.length > 0 ? 'error' : absent > 0 ? 'warning' : 'ok'}>
-        {correct} of {correct + wrong.length + absent} fields match the CRM integration
-        {absent > 0 && `, ${absent} ${absent === 1 ? 'was' : 'were'} not given`}
+        {correct} of {correct + wrong.length + absent} fields are mapped as expected
+        {absent > 0 && `, ${absent} ${absent === 1 ? 'has' : 'have'} no input`}
       </State>
       {wrong.length > 0 && (
         <>

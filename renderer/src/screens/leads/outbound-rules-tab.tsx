@@ -238,7 +238,7 @@ function RuleTrial({ rules, catchesCrm }: { rules: readonly OutboundRule[]; catc
           value={address}
           onChange={setAddress}
           isMono
-          className="min-w-80 flex-1"
+          className="min-w-0 flex-1 basis-80"
         />
         <Switch isSelected={isCrm} onChange={setCrm}>
           is the lambda's CRM

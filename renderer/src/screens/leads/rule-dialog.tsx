@@ -18,8 +18,8 @@ const BODIES = [
 ];
 
 const WAYS = [
-  { id: 'status', text: 'A status' },
-  { id: 'error', text: 'A network error' },
+  { id: 'status', text: 'HTTP status' },
+  { id: 'error', text: 'Network error' },
 ];
 
 /** One rule, to be filled in. */

@@ -1,21 +1,27 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { amountOf, useFigures } from '../../api/figures.ts';
 import { useMissing } from '../../api/permissions.tsx';
+import { keys } from '../../api/query-client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { QueryBar } from '../../components/query-bar.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useSearch } from '../../url.ts';
-import { fitting, Inbox, LEAD_QUERY } from './inbox.tsx';
+import { FORM_QUERY, Inbox } from './inbox.tsx';
 import { OutboundRulesTab } from './outbound-rules-tab.tsx';
-import { useDeleteLeads, useLeads } from './use-leads.ts';
+import { FORMS_PATH, useDeleteLeads, useForms } from './use-leads.ts';
 import { useOutboundRules } from './use-outbound-rules.ts';
 
-/** The inbox of the mock CRM, and the outbound rules. */
+/** The forms that were sent to the CRM, and the outbound rules. */
 export default function LeadsScreen() {
-  const [{ tab, q = '' }, change] = useSearch();
-  const leads = useLeads();
+  const [{ tab, q, scope }, change] = useSearch();
+  const filter = { q: q || undefined, scope };
+  const forms = useForms(filter);
+  const { data: figures } = useFigures({ topic: keys.forms, path: FORMS_PATH, filter });
+  // Of a search, the bar shows the number.
+  const total = figures && filter.q === undefined ? figures.ok + figures.refused + figures.failed : undefined;
   const missing = useMissing('lambda.view');
   const rules = useOutboundRules();
   const isRules = tab === 'rules';
@@ -23,12 +29,14 @@ export default function LeadsScreen() {
     <ScreenFrame
       title="Leads"
       isOpenToAll={isRules}
-      bar={!isRules && <QueryBar {...LEAD_QUERY} />}
+      bar={!isRules && <QueryBar {...FORM_QUERY} />}
       actions={
         !isRules && (
           <>
-            <span className="text-muted">{leads.data && fitting(leads.data, q).length.toLocaleString('en')}</span>
-            <ClearInbox count={leads.data?.length ?? 0} />
+            <span className="text-muted" role="status">
+              {figures && amountOf(figures)}
+            </span>
+            <DeleteLeads count={forms.data?.pages[0]?.leads ?? 0} />
           </>
         )
       }
@@ -41,10 +49,10 @@ export default function LeadsScreen() {
           {
             id: 'inbox',
             title: 'Inbox',
-            count: missing === undefined ? leads.data?.length : undefined,
+            count: missing === undefined ? total : undefined,
             content: (
               <div className="flex h-full min-h-0 flex-col">
-                <Inbox leads={leads} />
+                <Inbox forms={forms} figures={figures} filter={filter} />
               </div>
             ),
           },
@@ -60,19 +68,19 @@ export default function LeadsScreen() {
   );
 }
 
-/** Deletes all leads, once one has said so. */
-function ClearInbox({ count }: { count: number }) {
+/** Deletes all leads, after a question. */
+function DeleteLeads({ count }: { count: number }) {
   const [isAsking, setAsking] = useState(false);
-  const deletion = useDeleteLeads('The inbox is empty.', () => setAsking(false));
+  const deletion = useDeleteLeads('All leads were deleted.', () => setAsking(false));
   const leads = count === 1 ? 'the lead' : `all ${count.toLocaleString('en')} leads`;
   return (
     <>
       <Button icon={Trash2} look="quiet" needs="root" isDisabled={count === 0} onPress={() => setAsking(true)}>
-        Clear the inbox
+        Delete all leads
       </Button>
       {isAsking && (
         <Dialog
-          title="Clear the inbox"
+          title="Delete all leads"
           isAlert
           onClose={() => setAsking(false)}
           action={`Delete ${leads}`}

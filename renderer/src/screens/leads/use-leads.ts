@@ -1,24 +1,41 @@
-import { useQuery } from '@tanstack/react-query';
+import type { FormView } from '../../../../server/api/routes/forms.ts';
 import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
+import { usePages } from '../../api/pages.ts';
 import { keys } from '../../api/query-client.ts';
+import { useRead } from '../../api/read.ts';
+import type { AnswerAt } from '../../api/routes.ts';
 
+export type { FormStop, FormView } from '../../../../server/api/routes/forms.ts';
 export type { LeadView as Lead } from '../../../../server/api/routes/leads.ts';
 
-/** Caught leads and rejected forms, the newest first. */
-export function useLeads() {
-  return useQuery({
-    queryKey: [keys.leads, 'inbox'],
-    queryFn: async ({ signal }) => {
-      const [acceptedLeads, rejectedLeads] = await Promise.all([
-        load('/inspect/leads', {}, signal),
-        load('/inspect/leads', { refused: true }, signal),
-      ]);
-      return [...acceptedLeads, ...rejectedLeads].sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
-    },
-    // Of up to 10,000 with their events: to compare each with what it was takes longer than to draw the few that are seen.
-    structuralSharing: false,
+export const FORMS_PATH = '/inspect/forms';
+const FIRST_ROWS = 200;
+const PAGE_ROWS = 1_000;
+type Page = AnswerAt<'GET', typeof FORMS_PATH>;
+const rowsOf = ({ forms }: Page): readonly FormView[] => forms;
+
+export interface FormFilter {
+  q: string | undefined;
+  scope: string | undefined;
+}
+
+/** The forms that were sent, newest first. */
+export function useForms(filter: FormFilter) {
+  const pages = usePages({
+    queryKey: [keys.forms, 'list', filter],
+    read: (before, signal) =>
+      load(FORMS_PATH, { ...filter, before, limit: before === undefined ? FIRST_ROWS : PAGE_ROWS }, signal),
+    nextOf: ({ next }: Page) => next,
+    rowsOf,
   });
+  // An empty list is read again at each event, and stays empty meanwhile.
+  return { ...pages, isPending: pages.data === undefined || (pages.isPending && pages.hasMore) };
+}
+
+/** One form, with its lead if the CRM received it. */
+export function useForm(id: string) {
+  return useRead(keys.forms, FORMS_PATH, { id });
 }
 
 /** Deletes the lead with this id, or without one all leads. */

@@ -61,7 +61,7 @@ export default function MailsScreen() {
           <span className="text-muted" role="status">
             {mails.data && (rows.length === MAX_MAILS ? `newest ${MAX_MAILS.toLocaleString('en')}` : rows.length)}
           </span>
-          <ClearInbox isEmpty={rows.length === 0 && q === ''} />
+          <DeleteMails isEmpty={rows.length === 0 && q === ''} />
         </>
       }
       name="mails"
@@ -84,17 +84,17 @@ export default function MailsScreen() {
 }
 
 /** Deletes all mails, after a question. */
-function ClearInbox({ isEmpty }: { isEmpty: boolean }) {
+function DeleteMails({ isEmpty }: { isEmpty: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const deletion = useDeleteMails(() => setOpen(false));
   return (
     <>
       <Button icon={Trash2} look="quiet" needs="root" isDisabled={isEmpty} onPress={() => setOpen(true)}>
-        Clear the inbox
+        Delete all mails
       </Button>
       {isOpen && (
         <Dialog
-          title="Clear the inbox"
+          title="Delete all mails"
           isAlert
           onClose={() => setOpen(false)}
           action="Delete all mails"

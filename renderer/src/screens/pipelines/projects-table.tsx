@@ -28,11 +28,14 @@ export function ProjectsTable({ runs, sample }: ProjectsTableProps) {
   const [openId, setOpenId] = useState<number>();
   const open = projects.data?.find(({ id }) => id === openId);
   return (
-    <section aria-label="Projects" className="max-h-[34%] shrink-0 overflow-auto border-b border-line bg-panel">
+    <section
+      aria-label="Projects"
+      className="relative max-h-[34%] shrink-0 overflow-auto border-b border-line bg-panel"
+    >
       {projects.error ? (
         <ErrorState error={projects.error} onRetry={() => void projects.refetch()} />
       ) : projects.data?.length === 0 ? (
-        <p className="flex items-center gap-1 px-4 py-2.5 text-muted">
+        <p className="flex flex-wrap items-center gap-1 px-4 py-2.5 text-muted">
           No projects yet. Running a pipeline creates its project. <code>{commandOf('GROUP/NAME')}</code>
           <Copy text={commandOf('GROUP/NAME')} subject="command" />
         </p>

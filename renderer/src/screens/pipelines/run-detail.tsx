@@ -105,7 +105,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
           <Copy text={sha} subject="commit" className="scale-90" />
         </span>
         <span>
-          began <Time at={startedAtMs} />
+          started <Time at={startedAtMs} />
         </span>
         {finishedAtMs !== undefined && (
           <span>

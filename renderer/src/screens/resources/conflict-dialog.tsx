@@ -27,7 +27,7 @@ export function ConflictDialog({ name, conflicts, onClose, onSettle }: ConflictD
       closing=""
       foot={
         <>
-          <Button onPress={() => all('theirs')}>Theirs everywhere</Button>
+          <Button onPress={() => all('theirs')}>Use all theirs</Button>
           <Button onPress={() => all('mine')}>Mine everywhere</Button>
         </>
       }

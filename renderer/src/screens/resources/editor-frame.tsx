@@ -62,7 +62,7 @@ export function EditorFrame({ record, draft, fault, refresh, onRefused, children
           Discard
         </Button>
         <Button look="primary" needs={needs} isDisabled={!canReview} onPress={review}>
-          {isInConflict ? 'Settle the conflict' : `Review ${patch.length > 0 ? changesText(patch.length) : 'changes'}`}
+          {isInConflict ? 'Resolve conflict' : `Review ${patch.length > 0 ? changesText(patch.length) : 'changes'}`}
         </Button>
       </div>
       {isReviewing && isInConflict && (

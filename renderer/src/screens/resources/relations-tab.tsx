@@ -13,8 +13,8 @@ export function RelationsTab({ id }: { id: string }) {
     return <EmptyState title="No relations" text="No references to or from other resources." />;
   return (
     <div className="flex flex-col gap-5 p-4">
-      <List title="It names" relations={data.names} />
-      <List title="It is named by" relations={data.namedBy} />
+      <List title="References" relations={data.names} />
+      <List title="Referenced by" relations={data.namedBy} />
       {data.total > data.namedBy.length && (
         <p className="text-muted">{(data.total - data.namedBy.length).toLocaleString('en')} more name it.</p>
       )}

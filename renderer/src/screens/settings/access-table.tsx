@@ -41,9 +41,9 @@ export function AccessTable({ kind, credentials, total }: AccessTableProps) {
           heads={[
             idTitle,
             { text: 'User', className: 'w-[17%]' },
-            { text: 'Made', className: 'w-[15%]' },
+            { text: 'Created', className: 'w-[15%]' },
             { text: 'Used', className: 'w-[16%]' },
-            ...(kind === 'token' ? [{ text: 'Good for', className: 'w-[16%]' }] : []),
+            ...(kind === 'token' ? [{ text: 'Expires in', className: 'w-[16%]' }] : []),
             { text: 'Revoke', className: 'w-8', isHidden: true },
           ]}
         />

@@ -73,7 +73,7 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
 /** The cap that is nearer, as a meter. */
 function UsageBar({ title, items, maxItems, sizeBytes, maxBytes }: StoredAmount & { title: string }) {
   const shares = [shareOf(items, maxItems), shareOf(sizeBytes, maxBytes)].filter((share) => share !== undefined);
-  if (shares.length === 0) return <span className="text-faint">no cap</span>;
+  if (shares.length === 0) return <span className="text-faint">unlimited</span>;
   const percent = Math.round(Math.max(...shares) * 100);
   return <Meter label={`How full: ${title}`} value={percent} max={100} text={`${percent} %`} />;
 }

@@ -85,9 +85,9 @@ export function PlatformTab() {
       <SettingsGroup title="Processes" note="Child processes that run lambdas.">
         <KeyValue
           rows={[
-            { name: 'Alive', value: processes.processes },
+            { name: 'Running', value: processes.processes },
             { name: 'Spare processes', value: processes.spares },
-            { name: 'At work', value: processes.running },
+            { name: 'Busy', value: processes.running },
             { name: 'Waiting calls', value: processes.waiting },
           ]}
         />

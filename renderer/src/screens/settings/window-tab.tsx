@@ -8,7 +8,7 @@ import { useValue } from '../../value-store.ts';
 import { SettingsGroup } from './settings-group.tsx';
 
 const THEMES = [
-  { id: 'system', text: 'As the system', icon: Monitor },
+  { id: 'system', text: 'System', icon: Monitor },
   { id: 'light', text: 'Light', icon: Sun },
   { id: 'dark', text: 'Dark', icon: Moon },
 ] as const satisfies readonly { id: Theme; text: string; icon: LucideIcon }[];
@@ -29,7 +29,7 @@ export function WindowTab() {
       </SettingsGroup>
       <SettingsGroup
         title="Saving"
-        note="Without a review, the message about saved code offers Undo to root. Other users always review."
+        note="Saving without review shows an Undo message (root only). Other users always review."
       >
         <Switch isSelected={isSaveReviewed} onChange={(isOn) => prefer({ isSaveReviewed: isOn })}>
           Review the code of a lambda before saving

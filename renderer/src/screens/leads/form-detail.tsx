@@ -1,0 +1,125 @@
+import { ArrowRight, CircleCheck, CircleX, Send, X } from 'lucide-react';
+import { useState } from 'react';
+import { useFailure } from '../../api/failures.ts';
+import { useExchange } from '../../api/traffic.ts';
+import { Time } from '../../components/amount.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
+import { HttpMessage } from '../../components/http-message.tsx';
+import { KeyValue } from '../../components/key-value.tsx';
+import { PendingDetail } from '../../components/pending-detail.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
+import type { WindowLocation } from '../../url.ts';
+import { requestOf } from '../gateway/exchange-detail.tsx';
+import type { WrittenRequest } from '../gateway/saved-requests.ts';
+import { SendDialog } from '../gateway/send-dialog.tsx';
+import { FailureStory } from '../invocations/failure-story.tsx';
+import { nextStepOf, STOPS } from './form-stops.ts';
+import { Marked } from './marked-text.tsx';
+import type { FormView } from './use-leads.ts';
+
+/** The parts that a form passes, in order. */
+const STATIONS = ['Form', 'Gateway', 'Lambda', 'CRM'] as const;
+
+/** A form that never reached the mock CRM: where it stopped, why, and the next step. */
+export function FormDetail({ form, onClose }: { form: FormView; onClose(): void }) {
+  const { at, stop, reason, mapped, executionId, requestSeq } = form;
+  const { firstName, lastName } = mapped;
+  const next = nextStepOf(form);
+  return (
+    <div className="min-h-0 flex-1 overflow-auto">
+      <div className="border-b border-line px-4 py-2.5">
+        <div className="flex items-center gap-2">
+          <h2 className="truncate text-title">{[firstName, lastName].filter(Boolean).join(' ') || '(no name)'}</h2>
+          <span className="truncate text-muted">{mapped.company}</span>
+          <IconButton icon={X} label="Close the detail" onPress={onClose} className="ml-auto" />
+        </div>
+        <p className="text-muted">
+          Sent <Time at={at} />
+        </p>
+      </div>
+      <FormStations form={form} />
+      <div
+        role="note"
+        className={`mx-4 my-3 rounded-md border px-3 py-2 ${stop === 'replayed' ? 'border-line' : 'border-error/40 bg-error-soft'}`}
+      >
+        <p>
+          <strong className="font-semibold">
+            {stop === 'replayed' ? 'Replayed and delivered.' : `Not delivered: ${STOPS[stop].text}.`}
+          </strong>
+        </p>
+        <p className="mono mt-1 break-words">{reason}</p>
+        {form.rule && <p className="mt-1">Outbound rule: {form.rule.text}</p>}
+        {executionId !== undefined && stop !== 'replayed' && <Cause executionId={executionId} />}
+        {next && next.location.search?.sel !== form.id && (
+          <p className="mt-1">
+            <PlaceLink to={next.location}>{next.text}</PlaceLink>
+          </p>
+        )}
+      </div>
+      <div className="px-4">
+        <KeyValue
+          rows={Object.entries(mapped).map(([name, value]) => ({
+            name,
+            value: <Marked>{value}</Marked>,
+            isMono: true,
+          }))}
+        />
+      </div>
+      {requestSeq !== undefined && <RejectedRequest seq={requestSeq} onClose={onClose} />}
+    </div>
+  );
+}
+
+/** The way of the form as far as it came. Each part is a link to its record. */
+function FormStations({ form: { stop, requestSeq, executionId, lambdaId, lambdaName } }: { form: FormView }) {
+  const invocation: WindowLocation | undefined =
+    executionId === undefined ? undefined : { screen: 'invocations', search: { sel: executionId } };
+  const request: WindowLocation | undefined =
+    requestSeq === undefined ? undefined : { screen: 'gateway', search: { sel: String(requestSeq) } };
+  const locations = [undefined, request, invocation, undefined];
+  const stoppedAt = stop === 'replayed' ? STATIONS.length : requestSeq !== undefined ? 1 : stop === 'rejected' ? 3 : 2;
+  return (
+    <ol aria-label="From the form to the lead" className="flex flex-wrap items-center gap-2 px-4 pt-3">
+      {STATIONS.slice(0, stoppedAt + 1).map((station, index) => {
+        const location = locations[index];
+        const isStop = index === stoppedAt;
+        const Icon = isStop ? CircleX : CircleCheck;
+        const name = station === 'Lambda' && lambdaId !== undefined ? (lambdaName ?? station) : station;
+        return (
+          <li key={station} className="flex items-center gap-2">
+            {index > 0 && <ArrowRight aria-hidden size={14} className="shrink-0 text-faint" />}
+            <span className={`flex items-center gap-1 ${isStop ? 'text-error' : ''}`}>
+              <Icon aria-hidden size={13} className={`shrink-0 ${isStop ? '' : 'text-ok'}`} />
+              {location ? <PlaceLink to={location}>{name}</PlaceLink> : name}
+              {isStop && <span className="sr-only">: stopped here</span>}
+            </span>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Cause({ executionId }: { executionId: string }) {
+  const run = useFailure(executionId);
+  return run && <FailureStory run={run} />;
+}
+
+/** The request that the gateway rejected, and how to send it again. */
+function RejectedRequest({ seq, onClose }: { seq: number; onClose(): void }) {
+  const read = useExchange(seq);
+  const [written, setWritten] = useState<WrittenRequest>();
+  if (!read.data) return <PendingDetail query={read} onClose={onClose} />;
+  const { request } = read.data;
+  return (
+    <section aria-label="Rejected request" className="border-t border-line">
+      <p className="px-4 pt-2">
+        <Button icon={Send} needs="all" onPress={() => setWritten(requestOf(read.data))}>
+          Send again
+        </Button>
+      </p>
+      <HttpMessage subject="request" headers={request.headers} body={request.body} />
+      {written && <SendDialog first={written} onClose={() => setWritten(undefined)} />}
+    </section>
+  );
+}

@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { makeAccount, rootPairOf } from '../../testing/account.ts';
+import { send } from '../../testing/checked-client.ts';
+import { refusal, sharedPlatform } from '../../testing/platform.ts';
+import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
+import { type Body, createTenant, type Tenant } from '../../testing/tenant.ts';
+
+/** The lambda of a web form, which does what the message of the form tells it to. */
+const code = `exports.run = async (event) => {
+  const { payload: { email, message } } = JSON.parse(event);
+  if (message === 'throw') throw new Error('broken for ' + email);
+  if (message === 'nothing') return 'SUCCESS';
+  const form = new URLSearchParams({ ...(message !== 'no oid' && process.env.CRM_OID && { oid: process.env.CRM_OID }), email });
+  const path = message === 'typo' ? process.env.CRM_PATH : '/servlet/servlet.WebToLead';
+  await fetch('https://crm.example.com' + path, { method: 'POST', body: form });
+  return 'SUCCESS';
+};`;
+
+const platform = sharedPlatform();
+let acme: Tenant;
+let root: string;
+let make: ResourceFactory;
+
+beforeAll(async () => {
+  root = rootPairOf(platform);
+  make = resourceFactoryFor(platform.root);
+  acme = await createTenant(platform.root, 'acme');
+});
+
+const inspect = (method: string, path: string, body?: object, auth = root) =>
+  send(method, `${platform.emulator.baseUrl}/inspect${path}`, { auth, ...(body && { body }) });
+const formsOf = async (query: string) => (await inspect('GET', `/forms?${query}`)).body.forms;
+
+/** A form's lambda behind an endpoint of its own, and the person who fills the form in. */
+async function makeForm(endpointProperties: object = {}) {
+  const person = `${randomUUID().slice(0, 8)}@example.com`;
+  const env = {
+    CRM_API_BASEPATH: 'crm.example.com',
+    CRM_OID: '00D000000000001',
+    CRM_PATH: '/servlet/servlet.WebToLeed',
+  };
+  const lambda = await make.lambda(acme, { code, env });
+  const endpoint = await make.endpoint(await make.api(acme), lambda, endpointProperties);
+  const url: string = endpoint.properties.public_url;
+  const submit = (message = '') =>
+    send('POST', url, { body: { payload: { email: person, firstName: 'Grace', message } } });
+  /** The stops of all forms of this person, newest first. */
+  const stops = async (q = person) => (await formsOf(`q=${q}`)).map(({ stop }: Body) => stop);
+  return { person, lambda, endpoint, url, submit, stops };
+}
+
+describe('GET /inspect/forms', () => {
+  it('lists each form with where it stopped: at the CRM, in the lambda, in its body, or nowhere', async () => {
+    const { person, url, lambda, submit, stops } = await makeForm();
+    await submit();
+    await submit('no oid');
+    await submit('throw');
+    await submit('nothing');
+    await fetch(url, { method: 'POST', body: `{"payload": {"email": "${person}",}}` });
+    expect(await stops()).toEqual(['invalid', 'unsent', 'failed', 'rejected', 'delivered']);
+    expect(await stops(`${person} is:lost`)).toHaveLength(4);
+    const [failed] = await formsOf(`q=${person} is:failed`);
+    expect(failed).toMatchObject({
+      lambdaId: lambda.id,
+      mapped: { email: person, firstName: 'Grace' },
+      reason: `broken for ${person}`,
+    });
+    expect((await inspect('GET', `/figures?of=forms&q=${person}`)).body).toMatchObject({
+      ok: 1,
+      refused: 0,
+      failed: 4,
+    });
+    const [delivered] = await formsOf(`q=${person} is:delivered`);
+    expect(delivered.lead).toBeUndefined();
+    expect(await formsOf(`id=${delivered.id}`)).toMatchObject([
+      { ...delivered, seq: expect.any(Number), lead: { id: delivered.id } },
+    ]);
+    expect(await formsOf(`id=${failed.id}`)).toMatchObject([{ stop: 'failed' }]);
+    expect(await formsOf(`id=${randomUUID()}`)).toEqual([]);
+  });
+
+  it('finds forms that the rate limit or a missing credential stopped, by a text in their body', async () => {
+    const limited = await makeForm({ plugins: { rateLimit: { enabled: true, perMinute: 1 } } });
+    await limited.submit();
+    expect(await limited.submit()).toMatchObject({ status: 429 });
+    expect(await limited.stops()).toEqual(['limited', 'delivered']);
+    const [form] = await formsOf(`q=${limited.person} is:limited`);
+    expect(form).toMatchObject({
+      endpointId: limited.endpoint.id,
+      mapped: { email: limited.person, firstName: 'Grace' },
+      reason: '429: API rate limit exceeded',
+    });
+    const secured = await makeForm({ plugins: { platformSecurity: { enabled: true } } });
+    expect(await secured.submit()).toMatchObject({ status: 401 });
+    expect(await secured.stops()).toEqual(['unauthorized']);
+    expect(await formsOf(`id=${form.id}`)).toMatchObject([{ stop: 'limited' }]);
+  });
+
+  it('names the rule that stopped a form, and counts the form as delivered when its replay arrives', async () => {
+    const { person, submit, stops } = await makeForm();
+    const before = (await inspect('GET', '/outbound')).body.rules;
+    const rules = [{ host: '{crm}', action: 'fail', status: 500, enabled: true }];
+    await inspect('PUT', '/outbound', { rules });
+    await submit();
+    expect(await stops()).toEqual(['rejected']);
+    const [{ executionId, rule }] = await formsOf(`q=${person}`);
+    expect(rule).toMatchObject({ text: 'fail with 500 for {crm}' });
+    await inspect('PUT', '/outbound', { rules: before });
+    await inspect('POST', `/invocations/${executionId}/replay`);
+    expect(await stops()).toEqual(['delivered', 'replayed']);
+    expect((await inspect('GET', `/figures?of=forms&q=${person}`)).body).toMatchObject({
+      ok: 1,
+      refused: 1,
+      failed: 0,
+    });
+  });
+
+  it('is read page by page, and only as far as the caller may view it', async () => {
+    const { person, submit, stops } = await makeForm();
+    for (const message of ['throw', '', 'nothing', 'throw']) await submit(message);
+    const all = await formsOf(`q=${person}`);
+    const pages: Body[] = [];
+    let before = '';
+    do {
+      const page = (await inspect('GET', `/forms?q=${person}&limit=1${before}`)).body;
+      pages.push(...page.forms);
+      before = page.next === undefined ? '' : `&before=${page.next}`;
+    } while (before !== '');
+    expect(pages).toEqual(all);
+    expect(await stops(`${person} until:1h`)).toEqual([]);
+    expect(await inspect('GET', '/forms?q=is:nowhere')).toMatchObject(refusal(400));
+    const stranger = await makeAccount(platform, 'stranger');
+    expect((await inspect('GET', '/forms', undefined, stranger.basic)).body).toEqual({ forms: [], leads: 0 });
+  });
+
+  it('links a rejected form and the lead that it became when it was sent again', async () => {
+    const { person, lambda, submit, stops } = await makeForm();
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [{ op: 'remove', path: '/properties/env/CRM_OID' }]);
+    await submit();
+    const [{ id, executionId }] = await formsOf(`q=${person}`);
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [
+      { op: 'add', path: '/properties/env/CRM_OID', value: '00D000000000001' },
+    ]);
+    await inspect('POST', `/invocations/${executionId}/replay`);
+    expect(await stops()).toEqual(['delivered', 'replayed']);
+    const [lead] = await formsOf(`q=${person} is:delivered`);
+    expect(await formsOf(`id=${id}`)).toMatchObject([
+      { lead: { refused: { status: 400 }, deliveredAs: { id: lead.id } } },
+    ]);
+    expect(await formsOf(`id=${lead.id}`)).toMatchObject([{ lead: { refusedBefore: [id] } }]);
+  });
+
+  it('marks a delivered form whose path a CRM does not expect', async () => {
+    const { person, submit } = await makeForm();
+    await submit();
+    await submit('typo');
+    const [typo, correct] = await formsOf(`q=${person}`);
+    expect(typo).toMatchObject({ stop: 'delivered', isUnusualPath: true });
+    expect(correct.isUnusualPath).toBeUndefined();
+  });
+
+  it('does not list a form again when its lead was deleted', async () => {
+    const { person, submit, stops } = await makeForm();
+    await submit();
+    await submit('no oid');
+    for (const { id } of await formsOf(`q=${person}`)) await inspect('DELETE', `/leads/${id}`);
+    expect(await stops()).toEqual([]);
+  });
+});

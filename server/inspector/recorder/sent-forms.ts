@@ -1,0 +1,293 @@
+import type { FormStop, FormView } from '../../api/routes/forms.ts';
+import type { FormFacts } from '../../api/routes/recorded-queries.ts';
+import type { Lead, RefusedForm } from '../../mocks/crm/lead.ts';
+import type { MockCrm } from '../../mocks/crm/mock-crm.ts';
+import { isKnownForm } from '../../model/crm-form.ts';
+import { failedCalls } from '../../model/failed-call.ts';
+import type { FigureState } from '../../model/figures.ts';
+import { idIn, jsonIn, memberOf } from '../../model/json.ts';
+import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { WEB_FORM } from '../../model/web-form.ts';
+import type { Placed } from '../../storage/records/record-log.ts';
+import { failureText, isInputInvalid } from './failure-runs.ts';
+import { bodyAt } from './recorded-bodies.ts';
+import { factsOfExchange, isGatewayKind, toExchangeView } from './recorded-exchange.ts';
+import {
+  detailsOf,
+  factsOfInvocation,
+  isReplayMark,
+  type RecordedInvocation,
+  toSummaryView,
+} from './recorded-invocation.ts';
+import type { Recorder } from './recorder.ts';
+
+/** A form that was sent; what has to be read of it is read when it is needed. */
+export interface SentForm extends FormFacts {
+  seq: number;
+  state: FigureState;
+  /** Only of a form that was requested by its id. */
+  lead?: FormView['lead'];
+}
+
+type FormParts = Omit<SentForm, 'seq' | 'beganMs' | 'state'>;
+
+/** A record that may be a form. */
+interface Candidate {
+  atMs: number;
+  /** Returns undefined if the record is not a form, or cannot be read. */
+  read(): FormParts | undefined;
+}
+
+/** Returns true if a caller requests the records of a resource and may see them. */
+type IsWanted = (id: Uuid | undefined) => boolean;
+
+/** The first position of a millisecond is this many after that of the millisecond before. */
+const POSITIONS_EACH_MS = 100;
+/** Maximum number of cached stops; then the cache starts again. */
+const MAX_STOPS = 200_000;
+const REJECTIONS: Readonly<Record<number, FormStop>> = { 401: 'unauthorized', 403: 'unauthorized', 429: 'limited' };
+const MEMBERS = Object.keys(WEB_FORM.payload);
+
+/**
+ * The forms that were sent to lambdas that know a CRM. Leads and rejected forms come from the mock CRM; forms that never reached it come
+ * from the recorded invocations and requests.
+ */
+export class SentForms {
+  readonly #recorder: Recorder;
+  readonly #crm: MockCrm;
+  readonly #view: WorldView;
+  /** The place at which the form of a record stopped, which never changes; undefined for a record that is not a form. */
+  readonly #stops = new Map<string, FormStop | undefined>();
+
+  constructor({ recorder, crm, view }: { recorder: Recorder; crm: MockCrm; view: WorldView }) {
+    this.#recorder = recorder;
+    this.#crm = crm;
+    this.#view = view;
+  }
+
+  /** The newest first, from a position on; undefined in the place of a record that is not a form. */
+  *list(isWanted: IsWanted, before = Number.POSITIVE_INFINITY): Generator<SentForm | undefined> {
+    const lambdaIds = this.#formLambdas();
+    const candidates = [
+      ...this.#leads(isWanted),
+      ...this.#invocations(lambdaIds, isWanted),
+      ...this.#requests(lambdaIds, isWanted),
+    ].sort((a, b) => b.atMs - a.atMs);
+    let seq = Number.POSITIVE_INFINITY;
+    for (const candidate of candidates) {
+      seq = Math.min(seq - 1, (candidate.atMs + 1) * POSITIONS_EACH_MS);
+      if (seq < before) yield toForm(candidate, seq);
+    }
+  }
+
+  find(id: string, isWanted: IsWanted): SentForm | undefined {
+    const { invocations, exchanges } = this.#recorder;
+    const lead = this.storedForms(isWanted).find((form) => form.id === id);
+    if (lead) {
+      const delivered = this.#crm.leadsOfForms();
+      const form = toForm(this.#leadCandidate(lead, delivered), 0);
+      return form && { ...form, lead: { ...lead, ...deliveryOf(lead, delivered) } };
+    }
+    const invocation = invocations.find(id);
+    if (invocation && isWanted(invocation.item.lambdaId))
+      return toForm(
+        this.#invocationCandidate(
+          invocation.seq,
+          beganMsOf(invocation),
+          this.#replayedKeys().has(invocations.groupOf(id)),
+        ),
+        0,
+      );
+    const request = /^request-\d{1,15}$/.test(id) ? exchanges.at(Number(id.slice('request-'.length))) : undefined;
+    if (request?.item.endpointId === undefined || !isWanted(request.item.endpointId)) return undefined;
+    return toForm(this.#requestCandidate(request.seq, Date.parse(request.item.at)), 0);
+  }
+
+  /** The leads and rejected forms that the mock CRM stores. */
+  storedForms(isWanted: IsWanted): (Lead | RefusedForm)[] {
+    const stored = [...this.#crm.listLeads(), ...this.#crm.listLeads({ isRefused: true })];
+    return stored.filter(({ sender }) => isWanted(sender?.lambdaId));
+  }
+
+  /** Ids of the lambdas that have the variable CRM_OID, or have sent a form before. */
+  #formLambdas(): Set<Uuid> {
+    const senders = this.storedForms(() => true).flatMap(({ sender }) => sender?.lambdaId ?? []);
+    const named = this.#view.all('lambdas').filter(namesCrm);
+    return new Set([...senders, ...named.map(({ id }) => id)]);
+  }
+
+  #leads(isWanted: IsWanted): Candidate[] {
+    const delivered = this.#crm.leadsOfForms();
+    return this.storedForms(isWanted).map((lead) => this.#leadCandidate(lead, delivered));
+  }
+
+  #leadCandidate(lead: Lead | RefusedForm, delivered: ReadonlyMap<Uuid, Lead>): Candidate {
+    const { id, receivedAt, mapped, fields, oid, executionId, sender, source } = lead;
+    const refused = 'refused' in lead ? lead.refused : undefined;
+    const stop = refused === undefined ? 'delivered' : delivered.has(id) ? 'replayed' : 'rejected';
+    const isForAnotherCrm = !refused && sender?.crmOid !== undefined && oid !== sender.crmOid;
+    const view = (): FormView => ({
+      ...{ seq: 0, id, at: receivedAt, stop, reason: refused?.message ?? '', executionId },
+      mapped: { ...mapped, ...(oid !== undefined && { oid }) },
+      ...(sender && { lambdaId: sender.lambdaId, lambdaName: sender.lambdaName }),
+      ...(isForAnotherCrm && { isForAnotherCrm }),
+      ...(!refused && !isKnownForm(source.path) && { isUnusualPath: true }),
+    });
+    const body = () => fields.map(({ value }) => value);
+    return { atMs: Date.parse(receivedAt), read: () => ({ stop, view, body }) };
+  }
+
+  /** Invocations of which the mock CRM stores nothing. A replay that failed as well is no second form. */
+  *#invocations(lambdaIds: ReadonlySet<Uuid>, isWanted: IsWanted): Generator<Candidate> {
+    const { invocations } = this.#recorder;
+    const stored = new Set(
+      this.storedForms(() => true).map(({ executionId = '' }) => invocations.groupOf(executionId)),
+    );
+    const groups = new Set([...lambdaIds].filter(isWanted).map((id) => invocations.groupOf(id)));
+    const replayed = this.#replayedKeys();
+    for (const { seq, group, key, mark, beganMs } of invocations.marks())
+      if (groups.has(group) && !stored.has(key) && !isReplayMark(mark))
+        yield this.#invocationCandidate(seq, beganMs, replayed.has(key));
+  }
+
+  #invocationCandidate(seq: number, atMs: number, isReplayed: boolean): Candidate {
+    const { invocations, bodies } = this.#recorder;
+    const read = (): FormParts | undefined => {
+      const placed = invocations.at(seq);
+      const stop = placed && this.#cachedStop(`invocation ${seq}`, () => this.#stopOfInvocation(placed.item));
+      if (!placed || stop === undefined) return undefined;
+      const { item } = placed;
+      const finalStop = isReplayed ? 'replayed' : stop;
+      const view = (): FormView => ({
+        ...{ seq: 0, id: item.executionId, at: item.acceptedAt, stop: finalStop },
+        reason: stop === 'unsent' ? 'the lambda made no outbound call' : failureText(bodies, item, undefined),
+        mapped: payloadIn(bodyAt(bodies, item.event)?.bytes),
+        ...{ lambdaId: item.lambdaId, lambdaName: item.lambdaName, executionId: item.executionId },
+        rule: this.#failedCall(item)?.rules?.at(-1),
+      });
+      const facts = factsOfInvocation(bodies, item, toSummaryView(item, seq, undefined), () => '');
+      return { stop: finalStop, view, body: () => [facts.event()] };
+    };
+    return { atMs, read };
+  }
+
+  #stopOfInvocation(item: RecordedInvocation): FormStop | undefined {
+    const { bodies } = this.#recorder;
+    const { outcome, outboundCalls, outboundFailures, event } = item;
+    if (event[2] === 0) return undefined;
+    const call = this.#failedCall(item);
+    // The mock CRM has received the form; it was deleted there, or is too old.
+    if (call?.caughtBy === 'crm') return undefined;
+    const isRejected = call?.status !== undefined && isKnownForm(new URL(call.url).pathname);
+    const isInvalid = !outcome.ok && isInputInvalid(bodies, item);
+    const body = bodyAt(bodies, event);
+    const isCut = event[1] < event[2];
+    const isWebForm = Object.keys(payloadIn(body?.bytes)).length > 0;
+    // A lambda without CRM_OID that has sent a form may do other things as well.
+    const lambda = this.#view.find(item.lambdaId);
+    const isForm = isRejected || isInvalid || isCut || isWebForm || (lambda !== undefined && namesCrm(lambda));
+    if (!isForm) return undefined;
+    if (call) return isRejected ? 'rejected' : 'call';
+    if (!outcome.ok) return isInvalid ? 'invalid' : 'failed';
+    return outboundCalls === 0 && outboundFailures === 0 && isWebForm ? 'unsent' : undefined;
+  }
+
+  /** The outbound call that failed; what a lambda throws after a successful call is not due to an earlier one. */
+  #failedCall(item: RecordedInvocation) {
+    if (item.outboundFailures === 0) return undefined;
+    const calls = detailsOf(this.#recorder.bodies, item)?.outbound ?? [];
+    return failedCalls(item.outcome.ok ? calls : calls.slice(-1))[0];
+  }
+
+  /** Keys of the invocations whose form arrived when it was sent again. */
+  #replayedKeys(): Set<number> {
+    const { invocations } = this.#recorder;
+    const keys = new Set<number>();
+    for (const { sender } of this.#crm.listLeads())
+      for (let id = sender?.replayOf; id !== undefined && !keys.has(invocations.groupOf(id)); ) {
+        keys.add(invocations.groupOf(id));
+        id = invocations.find(id)?.item.replayOf;
+      }
+    return keys;
+  }
+
+  /** Requests to endpoints of these lambdas that the gateway rejected. */
+  *#requests(lambdaIds: ReadonlySet<Uuid>, isWanted: IsWanted): Generator<Candidate> {
+    const { exchanges } = this.#recorder;
+    const endpoints = this.#view.all('apiendpoints').filter(({ id, properties: { implementation_id: target } }) => {
+      const targetId = idIn(target) ?? target;
+      return typeof targetId === 'string' && lambdaIds.has(targetId) && isWanted(id);
+    });
+    const groups = new Set(endpoints.map(({ id }) => exchanges.groupOf(id)));
+    const noKey = exchanges.groupOf('');
+    for (const { seq, group, key, mark, kind, beganMs } of exchanges.marks())
+      if (isGatewayKind(kind) && mark >= 400 && key === noKey && groups.has(group))
+        yield this.#requestCandidate(seq, beganMs);
+  }
+
+  #requestCandidate(seq: number, atMs: number): Candidate {
+    const { exchanges, bodies } = this.#recorder;
+    const read = (): FormParts | undefined => {
+      const placed = exchanges.at(seq);
+      if (placed?.item.method !== 'POST' || placed.item.executionId !== undefined) return undefined;
+      const { item } = placed;
+      const { status = 0 } = item;
+      const stop = REJECTIONS[status] ?? 'gateway';
+      const view = (): FormView => ({
+        ...{ seq: 0, id: `request-${seq}`, at: item.at, stop, requestSeq: seq, endpointId: item.endpointId },
+        reason: `${status}: ${messageIn(item.response && bodyAt(bodies, item.response)?.bytes)}`,
+        mapped: payloadIn(item.request && bodyAt(bodies, item.request)?.bytes),
+      });
+      const facts = factsOfExchange(bodies, item, toExchangeView(item, seq, 0));
+      return { stop, view, body: () => [item.target, ...facts.body()] };
+    };
+    return { atMs, read };
+  }
+
+  #cachedStop(key: string, find: () => FormStop | undefined): FormStop | undefined {
+    if (this.#stops.has(key)) return this.#stops.get(key);
+    if (this.#stops.size >= MAX_STOPS) this.#stops.clear();
+    const stop = find();
+    this.#stops.set(key, stop);
+    return stop;
+  }
+}
+
+const namesCrm = ({ properties }: StoredResource) => memberOf(properties.env, 'CRM_OID') !== undefined;
+
+const beganMsOf = ({ item }: Placed<RecordedInvocation>) => Date.parse(item.acceptedAt);
+
+function toForm({ atMs, read }: Candidate, seq: number): SentForm | undefined {
+  const form = read();
+  if (!form) return undefined;
+  const state = form.stop === 'delivered' ? 'ok' : form.stop === 'replayed' ? 'refused' : 'failed';
+  return { ...form, seq, beganMs: atMs, state, view: () => ({ ...form.view(), seq }) };
+}
+
+/** The lead that a rejected form became when it was sent again, and the rejected forms that became a lead. */
+function deliveryOf({ id }: Lead | RefusedForm, delivered: ReadonlyMap<Uuid, Lead>) {
+  const lead = delivered.get(id);
+  const refusedBefore = Array.from(delivered).flatMap(([formId, { id: leadId }]) => (leadId === id ? formId : []));
+  return {
+    ...(lead && { deliveredAs: { id: lead.id, at: lead.receivedAt } }),
+    ...(refusedBefore.length > 0 && { refusedBefore }),
+  };
+}
+
+/** The members of the web form in a body of JSON. */
+function payloadIn(bytes: Uint8Array | undefined): Record<string, string> {
+  const payload = memberOf(jsonOfBytes(bytes), 'payload');
+  return Object.fromEntries(
+    MEMBERS.flatMap((name) => {
+      const value = memberOf(payload, name);
+      return typeof value === 'string' || typeof value === 'number' ? [[name, String(value)]] : [];
+    }),
+  );
+}
+
+function messageIn(bytes: Uint8Array | undefined): string {
+  const message = memberOf(jsonOfBytes(bytes), 'message');
+  return typeof message === 'string' ? message : 'the response gives no reason';
+}
+
+const jsonOfBytes = (bytes: Uint8Array | undefined) => bytes && jsonIn(Buffer.from(bytes).toString());
