@@ -32,7 +32,7 @@ test('Help opens the page about a screen, finds decisions by number and by words
 
 test('an error that cites a decision leads to its entry', { tag: '@slow' }, async ({ page, platform }) => {
   await platform.open(page, 'leads');
-  await page.route('**/inspect/leads**', (route) =>
+  await page.route('**/inspect/forms**', (route) =>
     route.fulfill({ status: 501, json: { code: 501, message: 'jobs are not emulated (D-210)' } }),
   );
   await platform.load(page, 'leads');

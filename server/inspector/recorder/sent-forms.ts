@@ -178,7 +178,7 @@ export class SentForms {
     const call = this.#failedCall(item);
     // The mock CRM has received the form; it was deleted there, or is too old.
     if (call?.caughtBy === 'crm') return undefined;
-    const isRejected = call?.status !== undefined && isKnownForm(new URL(call.url).pathname);
+    const isRejected = call?.status !== undefined && URL.canParse(call.url) && isKnownForm(new URL(call.url).pathname);
     const isInvalid = !outcome.ok && isInputInvalid(bodies, item);
     const body = bodyAt(bodies, event);
     const isCut = event[1] < event[2];
