@@ -82,9 +82,9 @@ describe('the installed package', () => {
   });
 
   it('has no tests, sources or maps', () => {
-    expect(packed.filter((path) => /[.](test|spec)[.]|[.]map$|[.]tsx?$|^(server|renderer|e2e)\//.test(path))).toEqual(
-      [],
-    );
+    // `init` writes the files of this folder, with a test and a lambda in TypeScript.
+    const own = packed.filter((path) => !path.startsWith('fixtures/project/'));
+    expect(own.filter((path) => /[.](test|spec)[.]|[.]map$|[.]tsx?$|^(server|renderer|e2e)\//.test(path))).toEqual([]);
     expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'entries/terrarium.cjs']));
   });
 

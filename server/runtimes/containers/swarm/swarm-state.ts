@@ -30,7 +30,15 @@ export const swarmTask = z.looseObject({
     ContainerStatus: z.looseObject({ ContainerID: z.string().optional(), ExitCode: z.number().optional() }).optional(),
     PortStatus: z
       .looseObject({
-        Ports: z.array(z.looseObject({ TargetPort: z.number(), PublishedPort: z.number().default(0) })).default([]),
+        Ports: z
+          .array(
+            z.looseObject({
+              Protocol: z.string().default('tcp'),
+              TargetPort: z.number(),
+              PublishedPort: z.number().default(0),
+            }),
+          )
+          .default([]),
       })
       .optional(),
   }),
@@ -89,8 +97,8 @@ export function stateOf({ Status }: SwarmTask, kind: Instance['kind']): Instance
 /** Returns one published port for each port of a task. After the port for IPv4, the daemon lists another one for IPv6. */
 export function publishedPorts({ Status }: SwarmTask): { containerPort: number; port: number }[] {
   const published = (Status.PortStatus?.Ports ?? []).filter(({ PublishedPort }) => PublishedPort > 0);
-  const isFirst = ({ TargetPort }: (typeof published)[number], index: number) =>
-    published.findIndex((candidate) => candidate.TargetPort === TargetPort) === index;
+  const isFirst = ({ TargetPort, Protocol }: (typeof published)[number], index: number) =>
+    published.findIndex((port) => port.TargetPort === TargetPort && port.Protocol === Protocol) === index;
   return published
     .filter(isFirst)
     .map(({ TargetPort: containerPort, PublishedPort: port }) => ({ containerPort, port }));
