@@ -5,10 +5,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sweepWorlds } from '../server/runtimes/containers/docker/leftovers.ts';
 import { JobEngine } from '../server/runtimes/pipelines/job-engine.ts';
 import { type Owner, ownerHere } from '../server/system/owner.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
-import { expectNoLeftovers, leftoversOf, requireEngine, testImage } from '../server/testing/engine.ts';
+import { connectForTests, expectNoLeftovers, leftoversOf, requireEngine, testImage } from '../server/testing/engine.ts';
 import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { startPlatform } from '../server/testing/platform.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
@@ -70,24 +71,34 @@ async function endedOwner(dataDir?: string): Promise<Owner> {
   return { ...(await ownerHere(dataDir)), pid: child.pid ?? 0 };
 }
 
-it('a pipeline starts although the network of an ended run is still in use by others', {
-  timeout: 30_000,
-}, async () => {
-  const world = await leave(await endedOwner());
-  const user = await docker.createContainer({
-    Image: image,
-    Cmd: ['sleep', '3600'],
-    HostConfig: { NetworkMode: `terrarium-test-${world}` },
+describe('the network of an ended run that others still use', () => {
+  let world: string;
+  let user: Awaited<ReturnType<typeof docker.createContainer>>;
+
+  beforeAll(async () => {
+    world = await leave(await endedOwner());
+    user = await docker.createContainer({
+      Image: image,
+      Cmd: ['sleep', '3600'],
+      HostConfig: { NetworkMode: `terrarium-test-${world}` },
+    });
+    await user.start();
   });
-  await user.start();
-  try {
+  afterAll(() => user.remove({ force: true }));
+
+  it('does not keep a pipeline from starting', { timeout: 30_000 }, async () => {
     const engine = await JobEngine.find(process.env);
     if ('absence' in engine) throw new Error(engine.absence);
     engine.connection.close();
     expect(await leftoversOf(world)).toHaveLength(1);
-  } finally {
-    await user.remove({ force: true });
-  }
+  });
+
+  it('ends a sweep before its limit, so that a platform that is stopped ends', { timeout: 30_000 }, async () => {
+    const connection = connectForTests();
+    await sweepWorlds(connection, LIMIT_MS);
+    connection.close();
+    expect(await leftoversOf(world)).toHaveLength(1);
+  });
 });
 
 describe('a stop', () => {

@@ -178,6 +178,8 @@ export interface Shell {
 export interface ClearOptions {
   volumes: boolean;
   limitMs: number;
+  /** Gives up after an attempt that removes nothing: others use the rest, and may do so for days. */
+  whileItShrinks?: boolean;
 }
 
 export interface Leftovers {

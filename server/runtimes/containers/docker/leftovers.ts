@@ -50,14 +50,16 @@ const isSlow = ({ kind }: Item): boolean => kind === 'services' || kind === 'con
 export async function clearWorld(
   connection: DockerConnection,
   worldId: Uuid,
-  { volumes, limitMs }: ClearOptions,
+  { volumes, limitMs, whileItShrinks = false }: ClearOptions,
 ): Promise<Leftovers> {
   const startedMs = performance.now();
-  for (;;) {
+  for (let count = Number.POSITIVE_INFINITY; ; ) {
     const found = await itemsOf(connection, `${LABEL.world}=${worldId}`);
     const items = found.filter(({ kind }) => volumes || kind !== 'volumes');
     const passedMs = performance.now() - startedMs;
-    if (items.length === 0 || passedMs > limitMs) return namesOf(items);
+    const isStuck = whileItShrinks && items.length >= count;
+    if (items.length === 0 || passedMs > limitMs || isStuck) return namesOf(items);
+    count = items.length;
     const isOver = () => performance.now() - startedMs > limitMs;
     const graceS = passedMs < limitMs / 2 ? GRACE_S : 0;
     await inParallel(AT_ONCE, items.filter(isSlow), async (item) => {
@@ -80,7 +82,11 @@ export async function sweepWorlds(connection: DockerConnection, limitMs: number)
   for (const { worldId, owners } of await findWorlds(connection)) {
     const knownOwners = owners.filter((owner) => owner !== undefined);
     if (knownOwners.length < owners.length || !(await wasInMemory(knownOwners))) continue;
-    await clearWorld(connection, worldId, { volumes: true, limitMs: untilMs - performance.now() });
+    await clearWorld(connection, worldId, {
+      volumes: true,
+      limitMs: untilMs - performance.now(),
+      whileItShrinks: true,
+    });
   }
 }
 
