@@ -8,7 +8,7 @@ import { type Body, createTenant, type Tenant } from '../server/testing/tenant.t
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
 /** Several times as many as an engine handles at the same time. */
-const CONTAINER_COUNT = 12;
+const CONTAINER_COUNT = 20;
 const CRASHING_COUNT = 30;
 /** Ends immediately when it is stopped. */
 const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
@@ -25,7 +25,7 @@ let docker: Awaited<ReturnType<typeof requireEngine>>;
 beforeAll(async () => {
   docker = await requireEngine();
   image = await testImage();
-  platform = await startPlatform({ containers: { engine: 'auto', stopTimeoutS: 1 } });
+  platform = await startPlatform({ containers: { engine: 'auto' } });
   root = platform.root;
   make = resourceFactoryFor(root);
   tenant = await createTenant(root, 'acme');
@@ -82,22 +82,23 @@ describe('a container that cannot run as it is defined', () => {
       interval_seconds: 1,
       timeout_seconds: 1,
     };
-    const serving = idle({ cmd: SERVE, port_mappings: [web], health_checks: [check] });
-    const failing = { ...check, path: '/missing', max_consecutive_failures: 2 };
-    const container = await make.container(tenant, { ...serving, health_checks: [failing] });
+    const container = await make.container(
+      tenant,
+      idle({ port_mappings: [web], health_checks: [{ ...check, max_consecutive_failures: 2 }] }),
+    );
     await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');
-    const well = await make.container(tenant, serving);
+    const well = await make.container(tenant, idle({ cmd: SERVE, port_mappings: [web], health_checks: [check] }));
     await expect.poll(() => statusOf(well), POLL).toBe('HEALTHY');
     expect((await read(well)).properties).toMatchObject({ tasks_healthy: 1, tasks_unhealthy: 0 });
   });
 
   it('an instance counts as unhealthy at its first failed check, before the status changes (D-048)', async () => {
     for (const check of [
-      { protocol: 'HTTP', path: '/missing', port: 8080 },
+      { protocol: 'HTTP', path: '/', port: 8080 },
       { protocol: 'COMMAND', command: 'test ! -e /tmp/ill' },
     ]) {
       const health_checks = [{ ...check, interval_seconds: 1, timeout_seconds: 1, max_consecutive_failures: 1_000 }];
-      const cmd = `touch /tmp/ill; ${SERVE}`;
+      const cmd = `touch /tmp/ill; ${IDLE}`;
       const container = await make.container(tenant, idle({ cmd, port_mappings: [web], health_checks }));
       const counts = async () => {
         const { tasks_unhealthy, tasks_healthy, status } = (await read(container)).properties;
@@ -309,7 +310,7 @@ describe('an engine that disappears', () => {
   beforeAll(async () => {
     proxy = await makeEngineProxy();
     await proxy.open();
-    proxiedPlatform = await startPlatform({ containers: { engine: proxy.url, stopTimeoutS: 1 } });
+    proxiedPlatform = await startPlatform({ containers: { engine: proxy.url } });
   });
   afterAll(async () => {
     const worldId = proxiedPlatform?.emulator.worldId;
