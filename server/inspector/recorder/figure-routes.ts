@@ -201,17 +201,18 @@ const FIGURES = {
   forms({ forms, q, now, hide, count, isWanted }: Asking) {
     const query = readQuery(formQuery(q, now));
     let counted = 0;
-    for (const form of forms.list(isWanted)) {
-      counted += 1;
-      if (!form || form.beganMs > query.toMs) continue;
-      if (form.beganMs < query.fromMs) break;
-      if (counted > MAX_READ) {
-        count.fromMs = form.beganMs;
+    for (const { seq, beganMs, readForm } of forms.list(isWanted)) {
+      if (beganMs < query.fromMs) break;
+      if (beganMs > query.toMs) continue;
+      if (counted === MAX_READ) {
+        count.fromMs = beganMs;
         break;
       }
+      counted += 1;
+      const form = readForm();
       // How long a form took has no meaning: it ends in another process.
-      if (query.matches(hiddenFacts(form, hide.value)))
-        count.rows.add(form.seq, { beganMs: form.beganMs, tookMs: Number.NaN }, form.state);
+      if (form && query.matches(hiddenFacts(form, hide.value)))
+        count.rows.add(seq, { beganMs, tookMs: Number.NaN }, form.state);
     }
     return query;
   },

@@ -20,15 +20,16 @@ export function formRouter(data: RecordedData & { forms: SentForms }, guard: Rou
       const page: FormView[] = [];
       let next: number | undefined;
       let looked = 0;
-      for (const form of forms.list(isWanted, before)) {
-        looked += 1;
-        if (!form) continue;
-        if (form.beganMs < fromMs) break;
-        if (page.length === limit || looked > MAX_LOOKED) {
-          next = form.seq + 1;
+      for (const { seq, beganMs, readForm } of forms.list(isWanted, before)) {
+        if (beganMs < fromMs) break;
+        if (beganMs > toMs) continue;
+        if (page.length === limit || looked === MAX_LOOKED) {
+          next = seq + 1;
           break;
         }
-        if (form.beganMs <= toMs && matches(hiddenFacts(form, hide.value))) page.push(hide.value(form.view()));
+        looked += 1;
+        const form = readForm();
+        if (form && matches(hiddenFacts(form, hide.value))) page.push(hide.value(form.view()));
       }
       return { forms: page, next, leads };
     },

@@ -29,6 +29,8 @@ export interface SentForm extends FormFacts {
   lead?: FormView['lead'];
 }
 
+type StoredForm = Lead | RefusedForm;
+
 type FormParts = Omit<SentForm, 'seq' | 'beganMs' | 'state'>;
 
 /** A record that may be a form. */
@@ -36,6 +38,13 @@ interface Candidate {
   atMs: number;
   /** Returns undefined if the record is not a form, or cannot be read. */
   read(): FormParts | undefined;
+}
+
+/** A candidate with its position in the list. */
+export interface ListedCandidate {
+  seq: number;
+  beganMs: number;
+  readForm(): SentForm | undefined;
 }
 
 /** Returns true if a caller requests the records of a resource and may see them. */
@@ -65,18 +74,20 @@ export class SentForms {
     this.#view = view;
   }
 
-  /** The newest first, from a position on; undefined in the place of a record that is not a form. */
-  *list(isWanted: IsWanted, before = Number.POSITIVE_INFINITY): Generator<SentForm | undefined> {
-    const lambdaIds = this.#formLambdas();
+  /** The newest first, from a position on, with the records that turn out not to be forms. */
+  *list(isWanted: IsWanted, before = Number.POSITIVE_INFINITY): Generator<ListedCandidate> {
+    const stored = this.storedForms(() => true);
+    const lambdaIds = this.#formLambdas(stored);
     const candidates = [
-      ...this.#leads(isWanted),
-      ...this.#invocations(lambdaIds, isWanted),
+      ...this.#leads(stored, isWanted),
+      ...this.#invocations(stored, lambdaIds, isWanted),
       ...this.#requests(lambdaIds, isWanted),
     ].sort((a, b) => b.atMs - a.atMs);
     let seq = Number.POSITIVE_INFINITY;
     for (const candidate of candidates) {
       seq = Math.min(seq - 1, (candidate.atMs + 1) * POSITIONS_EACH_MS);
-      if (seq < before) yield toForm(candidate, seq);
+      const position = seq;
+      if (position < before) yield { seq, beganMs: candidate.atMs, readForm: () => toForm(candidate, position) };
     }
   }
 
@@ -104,24 +115,26 @@ export class SentForms {
   }
 
   /** The leads and rejected forms that the mock CRM stores. */
-  storedForms(isWanted: IsWanted): (Lead | RefusedForm)[] {
+  storedForms(isWanted: IsWanted): StoredForm[] {
     const stored = [...this.#crm.listLeads(), ...this.#crm.listLeads({ isRefused: true })];
     return stored.filter(({ sender }) => isWanted(sender?.lambdaId));
   }
 
   /** Ids of the lambdas that have the variable CRM_OID, or have sent a form before. */
-  #formLambdas(): Set<Uuid> {
-    const senders = this.storedForms(() => true).flatMap(({ sender }) => sender?.lambdaId ?? []);
+  #formLambdas(stored: readonly StoredForm[]): Set<Uuid> {
+    const senders = stored.flatMap(({ sender }) => sender?.lambdaId ?? []);
     const named = this.#view.all('lambdas').filter(namesCrm);
     return new Set([...senders, ...named.map(({ id }) => id)]);
   }
 
-  #leads(isWanted: IsWanted): Candidate[] {
+  #leads(stored: readonly StoredForm[], isWanted: IsWanted): Candidate[] {
     const delivered = this.#crm.leadsOfForms();
-    return this.storedForms(isWanted).map((lead) => this.#leadCandidate(lead, delivered));
+    return stored
+      .filter(({ sender }) => isWanted(sender?.lambdaId))
+      .map((lead) => this.#leadCandidate(lead, delivered));
   }
 
-  #leadCandidate(lead: Lead | RefusedForm, delivered: ReadonlyMap<Uuid, Lead>): Candidate {
+  #leadCandidate(lead: StoredForm, delivered: ReadonlyMap<Uuid, Lead>): Candidate {
     const { id, receivedAt, mapped, fields, oid, executionId, sender, source } = lead;
     const refused = 'refused' in lead ? lead.refused : undefined;
     const stop = refused === undefined ? 'delivered' : delivered.has(id) ? 'replayed' : 'rejected';
@@ -138,15 +151,13 @@ export class SentForms {
   }
 
   /** Invocations of which the mock CRM stores nothing. A replay that failed as well is no second form. */
-  *#invocations(lambdaIds: ReadonlySet<Uuid>, isWanted: IsWanted): Generator<Candidate> {
+  *#invocations(stored: readonly StoredForm[], lambdaIds: ReadonlySet<Uuid>, isWanted: IsWanted): Generator<Candidate> {
     const { invocations } = this.#recorder;
-    const stored = new Set(
-      this.storedForms(() => true).map(({ executionId = '' }) => invocations.groupOf(executionId)),
-    );
+    const storedKeys = new Set(stored.map(({ executionId = '' }) => invocations.groupOf(executionId)));
     const groups = new Set([...lambdaIds].filter(isWanted).map((id) => invocations.groupOf(id)));
     const replayed = this.#replayedKeys();
     for (const { seq, group, key, mark, beganMs } of invocations.marks())
-      if (groups.has(group) && !stored.has(key) && !isReplayMark(mark))
+      if (groups.has(group) && !storedKeys.has(key) && !isReplayMark(mark))
         yield this.#invocationCandidate(seq, beganMs, replayed.has(key));
   }
 
@@ -265,7 +276,7 @@ function toForm({ atMs, read }: Candidate, seq: number): SentForm | undefined {
 }
 
 /** The lead that a rejected form became when it was sent again, and the rejected forms that became a lead. */
-function deliveryOf({ id }: Lead | RefusedForm, delivered: ReadonlyMap<Uuid, Lead>) {
+function deliveryOf({ id }: StoredForm, delivered: ReadonlyMap<Uuid, Lead>) {
   const lead = delivered.get(id);
   const refusedBefore = Array.from(delivered).flatMap(([formId, { id: leadId }]) => (leadId === id ? formId : []));
   return {
