@@ -15,7 +15,7 @@ import { Tabs } from '../../components/tabs.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { TraceLink } from '../../shell/trace-link.tsx';
 import { useSearch } from '../../url.ts';
-import { refusalOf, rejectingStepOf } from './refusal.ts';
+import { refusalOf, rejectingCheckOf } from './refusal.ts';
 import type { WrittenRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
 
@@ -141,7 +141,7 @@ function Steps({ exchange }: { exchange: RecordedExchange }) {
             name: `Step: ${name}`,
             value: <Duration ms={afterMs - (steps[index - 1]?.afterMs ?? 0)} />,
           })),
-          { name: 'Rejected by', value: refusalOf(exchange) && rejectingStepOf(exchange) },
+          { name: 'Rejected by', value: refusalOf(exchange) && rejectingCheckOf(exchange) },
           { name: 'Upstream', value: <Duration ms={exchange.upstreamMs} /> },
           { name: 'Duration', value: <Duration ms={exchange.durationMs} /> },
           { name: 'Response complete', value: exchange.isComplete ? 'yes' : 'no' },

@@ -1,4 +1,4 @@
-import { isJsonObject, jsonIn } from '../../../../server/model/json.ts';
+import { jsonIn, memberOf } from '../../../../server/model/json.ts';
 import type { RecordedExchange } from '../../api/traffic.ts';
 
 /** The reason that the gateway itself rejected a request. */
@@ -11,35 +11,44 @@ export interface Refusal {
 
 /** Undefined for successful requests, and for responses of a lambda, a container or the management API, which explain themselves. */
 export function refusalOf(exchange: RecordedExchange): Refusal | undefined {
-  const { plane, status, executionId, upstreamMs, steps } = exchange;
+  const { plane, status, executionId, upstreamMs } = exchange;
   if (plane !== 'gateway' || status === undefined || status < 400) return undefined;
   if (executionId !== undefined || (upstreamMs > 0 && status < 502)) return undefined;
-  const message = messageIn(exchange.response?.body?.text);
-  const last = steps.at(-1)?.name;
-  const rejectedBy = last === undefined ? 'routing: no endpoint was found' : rejectingStepOf(exchange);
+  const { message, reason } = errorIn(exchange.response?.body?.text);
   return {
-    explanation: `${status}: ${message ?? 'the response gives no reason'} (rejected by ${rejectedBy}).`,
-    next: nextOf(exchange),
+    explanation: `${status}: ${message ?? 'the response gives no reason'} (rejected by ${rejectingCheckOf(exchange)}).`,
+    next: nextOf(exchange, reason),
   };
 }
 
+/** The checks of the gateway, by the reason in its response. */
+const CHECKS: Readonly<Record<string, string>> = {
+  host_not_allowed: 'the check of the host name',
+  url_too_long: 'the size limit of addresses',
+  no_endpoint: 'routing: no endpoint was found',
+  method_not_allowed: 'the methods of the endpoint',
+  unauthenticated: 'authorization',
+  forbidden: 'authorization',
+  address_not_allowed: "the endpoint's list of addresses",
+  request_timeout: 'the time limit of requests',
+  rate_limited: 'the rate limit',
+  body_too_large: 'the size limit of bodies',
+};
+
 /** Names the check of the gateway that rejected a request. */
-export function rejectingStepOf({ status, steps, response }: RecordedExchange): string {
-  if (status === 429) {
-    const perMinute = headerOf(response, 'x-ratelimit-limit-minute');
-    return perMinute === undefined ? 'the rate limit' : `the rate limit, ${perMinute}/${perMinute} in this minute`;
-  }
-  if (status === 401 || status === 403) return 'authorization';
-  if (status === 405) return 'the methods of the endpoint';
-  if (status === 413) return 'the size limit of bodies';
-  return `the step after ${steps.at(-1)?.name ?? 'the start'}`;
+export function rejectingCheckOf({ steps, response }: RecordedExchange): string {
+  const { reason = '' } = errorIn(response?.body?.text);
+  const perMinute = reason === 'rate_limited' ? headerOf(response, 'x-ratelimit-limit-minute') : undefined;
+  if (perMinute !== undefined) return `${CHECKS[reason]}, ${perMinute}/${perMinute} in this minute`;
+  return CHECKS[reason] ?? `the check after the step ${steps.at(-1)?.name ?? 'start'}`;
 }
 
-function nextOf({ status = 0, response }: RecordedExchange): string | undefined {
+function nextOf({ status = 0, response }: RecordedExchange, reason: string | undefined): string | undefined {
   const seconds = headerOf(response, 'retry-after');
-  return status === 429 && seconds !== undefined
-    ? `The endpoint accepted calls again ${seconds} s after this request. To accept more, raise its limit.`
-    : NEXT[status];
+  if (reason === 'rate_limited' && seconds !== undefined)
+    return `The endpoint accepted calls again ${seconds} s after this request. To accept more, raise its limit.`;
+  // The message names the accepted hosts and the setting.
+  return reason === 'host_not_allowed' ? undefined : NEXT[status];
 }
 
 function headerOf(response: RecordedExchange['response'], name: string): string | undefined {
@@ -56,7 +65,11 @@ const NEXT: Readonly<Record<number, string>> = {
   503: 'Check the target of the endpoint: it is not running.',
 };
 
-function messageIn(body: string | undefined): string | undefined {
+function errorIn(body: string | undefined): { message: string | undefined; reason: string | undefined } {
   const parsed = jsonIn(body ?? '');
-  return isJsonObject(parsed) && typeof parsed.message === 'string' ? parsed.message : undefined;
+  const [message, reason] = [memberOf(parsed, 'message'), memberOf(parsed, 'reason')];
+  return {
+    message: typeof message === 'string' ? message : undefined,
+    reason: typeof reason === 'string' ? reason : undefined,
+  };
 }
