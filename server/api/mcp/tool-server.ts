@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { type CallToolResult, Server, type Tool as ToolView } from '@modelcontextprotocol/server';
 import manifest from '../../../package.json' with { type: 'json' };
 import { reasonOf } from '../../model/errors.ts';
 import { memberOf } from '../../model/json.ts';
 import { stepTo, valueAt } from '../../model/patch/pointer.ts';
-import { packageFile } from '../../system/package-file.ts';
+import { unpackedFile } from '../../system/package-file.ts';
 import { Turns } from '../../system/turns.ts';
 import type { Arguments, ToolClient } from './tool-client.ts';
 import { inputSchemas, requiredInput, type Tool, tools } from './tools.ts';
@@ -52,7 +51,7 @@ export function toolServers(): (connect: () => Promise<ToolClient> | ToolClient)
     server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
       const page = (await pages()).find((candidate) => candidate.uri === uri);
       if (!page) throw new Error(`there is no page '${uri.slice(0, 200)}'. resources/list has all pages.`);
-      const text = await readFile(packageFile(`docs/${page.name}`), 'utf8');
+      const text = await readFile(unpackedFile(`docs/${page.name}`), 'utf8');
       return { contents: [{ uri, mimeType: 'text/markdown', text }] };
     });
     return server;
@@ -144,14 +143,13 @@ function textResult(text: string): CallToolResult {
   return { content: [{ type: 'text', text }] };
 }
 
-/** The pages of the documentation for users, with their titles; none in the desktop application, which does not contain the files. */
+/** The pages of the documentation for users, with their titles. */
 async function pages() {
-  if (!existsSync(packageFile('docs'))) return [];
-  const files = await readdir(packageFile('docs'), { recursive: true });
+  const files = await readdir(unpackedFile('docs'), { recursive: true });
   const names = files.map((file) => file.replaceAll('\\', '/')).filter((name) => /^(?!internals\/).*\.md$/.test(name));
   return Promise.all(
     names.sort().map(async (name) => {
-      const [heading = name] = (await readFile(packageFile(`docs/${name}`), 'utf8')).split('\n', 1);
+      const [heading = name] = (await readFile(unpackedFile(`docs/${name}`), 'utf8')).split('\n', 1);
       return { uri: `${DOCS}${name}`, name, title: heading.replace(/^# /, ''), mimeType: 'text/markdown' };
     }),
   );
