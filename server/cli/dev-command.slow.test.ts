@@ -7,6 +7,7 @@ import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../platform/emulator.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
+import { DebuggerSession } from '../testing/debugger-session.ts';
 import { runCommandLine } from './program.ts';
 import { type Terminal, writersTo } from './terminal.ts';
 
@@ -142,6 +143,26 @@ describe('terrarium dev for one lambda', () => {
     expect(await run()).toBe(worldId);
     expect(await run('--fresh')).not.toBe(worldId);
     expect(existsSync(join(project, 'lambda/.terrarium/set-aside'))).toBe(true);
+  });
+
+  it('with --debug starts a debugger, and writes launch.json only once', async () => {
+    const launchFile = join(project, 'lambda/.vscode/launch.json');
+    const run = async (part: string) => {
+      const args = ['dev', 'lambda', '--debug', '--lambdas-debug-port', '0', ...FREE_PORTS];
+      const dev = cli.start(args, { folder: project });
+      const out = await dev.waitForOutput(part);
+      const url = /debugger +(ws:\S+) +> lead$/m.exec(out)?.[1] ?? '';
+      await (await DebuggerSession.attach(url)).close();
+      dev.child.kill('SIGTERM');
+      await dev.ended;
+      return url;
+    };
+    const url = await run('wrote .vscode/launch.json');
+    const { configurations } = JSON.parse(readFileSync(launchFile, 'utf8'));
+    expect(configurations).toEqual([expect.objectContaining({ name: 'lead', websocketAddress: url })]);
+    writeFileSync(launchFile, '{ "version": "0.2.0" } // mine');
+    await run('"configurations":\n  {');
+    expect(readFileSync(launchFile, 'utf8')).toBe('{ "version": "0.2.0" } // mine');
   });
 
   it('names the port that is in use', async () => {

@@ -27,6 +27,7 @@ export const devCommand = defineCommand({
   arguments: [['[folder]', 'folder or world file of the project (default: found from the current folder upward)']],
   options: {
     fresh: flag('--fresh', 'start over: move the world of earlier runs away first'),
+    debug: flag('--debug', 'start a debugger for each lambda, and write .vscode/launch.json unless it exists'),
     ...devSettings,
     json: json('print each event as one line of JSON; no keys'),
   },
@@ -47,6 +48,7 @@ export const devCommand = defineCommand({
         found,
         terminal,
         isJson: options.json,
+        isDebugging: options.debug,
         startedMs,
         stopSignal,
       });

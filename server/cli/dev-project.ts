@@ -21,8 +21,13 @@ export interface DevProject {
   name: string;
   /** The world file or the main file of the lambda, relative to the folder. */
   file: string;
-  /** Reads the world as a document to apply. Throws an error of one sentence. */
-  read(env: Readonly<Record<string, string | undefined>>): Promise<ReadSeed>;
+  /**
+   * Reads the world as a document to apply.
+   *
+   * @param environment path of an existing environment for a lambda without a world file (default: an organization with its name)
+   * @throws UserError or SeedError of one sentence
+   */
+  read(env: Readonly<Record<string, string | undefined>>, environment?: string): Promise<ReadSeed>;
 }
 
 /**
@@ -59,7 +64,13 @@ function projectIn(folder: string): DevProject | undefined {
 }
 
 function worldProject(folder: string, file: string): DevProject {
-  return { folder, name: basename(folder), file, read: (env) => readSeedFile(join(folder, file), env) };
+  const read: DevProject['read'] = (env, environment) => {
+    if (environment === undefined) return readSeedFile(join(folder, file), env);
+    throw new UserError(
+      `${join(folder, file)} says where its lambdas are: leave out --environment, or name a lambda's folder`,
+    );
+  };
+  return { folder, name: basename(folder), file, read };
 }
 
 function lambdaProject(folder: string): DevProject | undefined {
@@ -72,17 +83,18 @@ function lambdaProject(folder: string): DevProject | undefined {
     );
   const written = (manifest.name ?? basename(folder)).replace(/^.*\//, '');
   const name = written.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'lambda';
-  const read = async () => {
+  const read: DevProject['read'] = async (_env, environment) => {
     // Loaded only now: no other command needs it.
     const { readEnvFile } = await import('../platform/seed-files.ts');
-    const document = lambdaWorld(name, folder, `${file};run`, await readEnvFile(folder));
+    const resources = lambdaWithEndpoint(name, folder, `${file};run`, await readEnvFile(folder));
+    const document = environment === undefined ? worldOf(name, resources) : partOf(environment, resources);
     return { type: 'application/json', content: JSON.stringify(document) };
   };
   return { folder, name, file, read };
 }
 
-/** A world with one lambda and its endpoint `/web/NAME`. */
-function lambdaWorld(name: string, folder: string, handler: string, env: object) {
+/** A lambda and its endpoint `/web/NAME`. */
+function lambdaWithEndpoint(name: string, folder: string, handler: string, env: object) {
   const properties = {
     ...{ provider: { id: 'default-lambda' }, runtime: 'nodejs', code_type: 'package', handler, env },
     package_url: pathToFileURL(folder).href,
@@ -92,12 +104,22 @@ function lambdaWorld(name: string, folder: string, handler: string, env: object)
     properties: { provider: { id: 'default-gateway-manager', locations: ['default-gateway'] } },
     apiendpoints: { [name]: { properties: endpoint } },
   };
-  const dev = {
-    properties: { environment_type: 'development' },
-    lambdas: { [name]: { properties } },
-    apis: { web },
-  };
+  return { lambdas: { [name]: { properties } }, apis: { web } };
+}
+
+function worldOf(name: string, resources: object) {
+  const dev = { properties: { environment_type: 'development' }, ...resources };
   return { format: 1, orgs: { [name]: { workspaces: { local: { environments: { dev } } } } } };
+}
+
+/** A document for an environment with a path such as `/demo/website/development`. */
+function partOf(environment: string, resources: object) {
+  const names = environment.split('/').filter(Boolean);
+  const [environmentName, workspace] = [names.pop(), names.pop()];
+  if (environmentName === undefined || workspace === undefined || names.length === 0)
+    throw new UserError(`'${environment}' is not the path of an environment, such as /demo/website/development`);
+  const organization = { workspaces: { [workspace]: { environments: { [environmentName]: resources } } } };
+  return { format: 1, ...names.reduceRight<object>((content, name) => ({ orgs: { [name]: content } }), organization) };
 }
 
 function readManifest(folder: string): z.output<typeof manifestSchema> {

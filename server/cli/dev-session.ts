@@ -1,14 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { jsonBody } from '../api/client/route-client.ts';
 import { requestText } from '../api/client/send-request.ts';
 import { historyRoutes, resetRoutes } from '../api/routes/history.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { recordedRoutes } from '../api/routes/recorded.ts';
 import type { AppliedSeed } from '../api/routes/seeds.ts';
-import { treeRoutes } from '../api/routes/tree.ts';
 import { reasonOf } from '../model/errors.ts';
 import { OWN_CRM } from '../model/outbound-rule.ts';
 import { WEB_FORM } from '../model/web-form.ts';
@@ -18,9 +16,11 @@ import { packageFile } from '../system/package-file.ts';
 import { hasChanges, planLines, type ReadSeed, sendSeed } from './apply-command.ts';
 import { chooseWindow } from './choose-window.ts';
 import { describeFailure } from './describe-failure.ts';
+import { type LambdaDebugger, startDebugging, writeLaunchFile } from './dev-debugging.ts';
 import type { DevProject } from './dev-project.ts';
 import { localTime } from './live-events.ts';
 import { type PlatformClient, rootClient } from './platform-client.ts';
+import { endpointRows, type Published, readPublished } from './published-endpoints.ts';
 import { logRequests, type RequestLog } from './request-log.ts';
 import { showWindow } from './show-window.ts';
 import { printLines, rowLines, styled, type Terminal } from './terminal.ts';
@@ -51,21 +51,6 @@ const KEYS: readonly (readonly [key: string, action: Action, description: string
 
 export const keyLines = () => [...KEYS.map(([key, , description]) => `  ${key}  ${description}`), '  Ctrl+C  stop'];
 
-const endpointSchema = z.looseObject({
-  properties: z.looseObject({
-    public_url: z.string(),
-    implementation_id: z.string(),
-    methods: z.array(z.string()).optional(),
-  }),
-});
-
-interface Endpoint {
-  name: string;
-  methods: string[];
-  url: string;
-  lambda: string;
-}
-
 /** The parser of the runtime of lambdas, which is bundled separately. */
 interface Parser {
   transform(source: string, options: object): unknown;
@@ -79,6 +64,8 @@ interface DevOptions {
   found: ConfigWithOrigins;
   terminal: Terminal;
   isJson: boolean;
+  /** Starts debuggers and writes the configuration that attaches to them. */
+  isDebugging: boolean;
   startedMs: number;
   stopSignal: Promise<string>;
 }
@@ -87,7 +74,8 @@ interface DevOptions {
 export class DevSession {
   readonly #options: DevOptions;
   readonly #client: PlatformClient;
-  #endpoints: Endpoint[] = [];
+  #published: Published = { lambdas: [], endpoints: [] };
+  #debuggers: LambdaDebugger[] = [];
   #requestLog: RequestLog | undefined;
   /** The document that was applied last. */
   #content = '';
@@ -128,14 +116,22 @@ export class DevSession {
         return;
       }
       this.#content = seed.content;
-      this.#endpoints = await this.#readEndpoints(plan);
+      this.#published = await readPublished(this.#client, plan);
     });
     // In a world of an earlier run, what the files have changed since can be undone.
     this.#firstSeq = isNewWorld ? await this.#newestSeq() : earlierSeq;
     this.#requestLog = await logRequests(this.#client, terminal, { isJson });
     const watched = new WatchedFolder(project.folder, (files) => this.#enqueue(() => this.#saved(files)));
     this.#stops.push(() => watched.stop());
+    if (this.#options.isDebugging)
+      await this.#reportFailure(async () => {
+        this.#debuggers = await startDebugging(this.#client, this.#published.lambdas);
+      });
     this.#printSummary();
+    if (this.#debuggers.length > 0) {
+      const message = writeLaunchFile(project.folder, this.#debuggers);
+      this.#report('note', { message }, message);
+    }
     if (watched.isCut) {
       const text =
         'only a part of the folders is watched, because there are very many. Save the world file to apply other changes.';
@@ -168,18 +164,17 @@ export class DevSession {
     const { folder, file, name } = project;
     const readyMs = Math.round(terminal.nowMs() - startedMs);
     if (isJson) {
-      const ready = { folder, file, baseUrl, gatewayUrl, windowUrl, dataDir, endpoints: this.#endpoints, readyMs };
+      const { endpoints } = this.#published;
+      const debuggers = this.#options.isDebugging ? { debuggers: this.#debuggers } : {};
+      const ready = { folder, file, baseUrl, gatewayUrl, windowUrl, dataDir, endpoints, ...debuggers, readyMs };
       terminal.print(JSON.stringify({ kind: 'ready', ...ready }));
       return;
     }
     const rows = [
       [name, join(folder, file), `ready in ${(readyMs / 1000).toFixed(1)} s`],
-      ...this.#endpoints.map((endpoint) => [
-        endpoint.name,
-        `${endpoint.methods[0] ?? 'POST'} ${endpoint.url}`,
-        `> ${endpoint.lambda}`,
-      ]),
+      ...endpointRows(this.#published),
       ['window', windowUrl, ''],
+      ...this.#debuggers.map(({ lambda, url }) => ['debugger', url, `> ${lambda}`]),
     ];
     printLines(
       rowLines(rows).map((line) => `  ${line}`),
@@ -195,7 +190,7 @@ export class DevSession {
     if (seed.content === this.#content) return undefined;
     const applied = await sendSeed(this.#client, seed, { dryRun: false, prune: false });
     this.#content = seed.content;
-    this.#endpoints = await this.#readEndpoints(applied);
+    this.#published = await readPublished(this.#client, applied);
     return applied;
   }
 
@@ -266,7 +261,7 @@ export class DevSession {
   }
 
   async #sendForm(): Promise<void> {
-    const endpoint = this.#endpoints.find(({ methods }) => methods.length === 0 || methods.includes('POST'));
+    const endpoint = this.#published.endpoints.find(({ methods }) => methods.length === 0 || methods.includes('POST'));
     if (!endpoint) return this.#report('note', {}, 'no endpoint of this project accepts POST');
     const headers = { 'Content-Type': 'application/json' };
     const limits = { headMs: INVOCATION_TIMEOUT_MS, totalMs: INVOCATION_TIMEOUT_MS };
@@ -322,23 +317,6 @@ export class DevSession {
   async #newestSeq(): Promise<number> {
     const { commits } = await this.#client.ask(historyRoutes.listCommits, { query: { limit: '1' } });
     return commits[0]?.seq ?? 0;
-  }
-
-  /** The endpoints of the applied document. */
-  async #readEndpoints({ changes }: AppliedSeed): Promise<Endpoint[]> {
-    const query = { word: 'apiendpoints,lambdas', limit: '1000' };
-    const { rows } = await this.#client.ask(treeRoutes.searchTree, { query });
-    const ids = new Set(changes.map(({ id }) => id));
-    const endpoints = rows.filter((row) => row.word === 'apiendpoints' && ids.has(row.id)).slice(0, 20);
-    return Promise.all(
-      endpoints.map(async ({ id, fqon, name }) => {
-        const path = `/meta/${encodeURIComponent(fqon)}/apiendpoints/${id}`;
-        const { properties } = await this.#client.json('GET', path, endpointSchema);
-        const lambda =
-          rows.find((row) => row.id === properties.implementation_id)?.name ?? properties.implementation_id;
-        return { name, methods: properties.methods ?? [], url: properties.public_url, lambda };
-      }),
-    );
   }
 
   /** Runs what changes the world one after the other. */

@@ -3,8 +3,8 @@ import { cleanCommand } from './clean-command.ts';
 import { addCommand, type CommandSpec, type Runtime } from './command.ts';
 import { completionCommand } from './completion-command.ts';
 import { configCommand } from './config-command.ts';
-
 import { containersCommand } from './containers-command.ts';
+import { deployCommand } from './deploy-command.ts';
 import { devCommand } from './dev-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { execCommand } from './exec-command.ts';
@@ -44,6 +44,7 @@ const COMMANDS: readonly CommandSpec[] = [
   pipelineCommand,
   mcpCommand,
   tokenCommand,
+  deployCommand,
   applyCommand,
   exportCommand,
   importCommand,
