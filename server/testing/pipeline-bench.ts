@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { rootPairOf } from './account.ts';
 import { send } from './client.ts';
-import { CliRunner, type CommandResult, type RunningCommand } from './command.ts';
+import { CliRunner, type RunningCommand } from './command.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import type { Body } from './tenant.ts';
 
@@ -26,7 +26,7 @@ export function readerSettings(dir: string): Record<string, string> {
   return {};
 }
 
-/** A repository and a platform to run its pipelines with the command. */
+/** A repository and a platform to run its pipelines with the packaged command. */
 export class PipelineBench {
   readonly platform: Platform;
   readonly cli = new CliRunner();
@@ -77,22 +77,18 @@ export class PipelineBench {
     return this.git('rev-parse', '--short=8', 'HEAD');
   }
 
-  /** Starts `terrarium pipeline ARGS` against the platform. */
+  /** Runs `terrarium pipeline WORDS` against the platform. */
   start(args: readonly string[], env: Record<string, string> = {}): RunningCommand {
-    return this.cli.start(...this.#command(args, { TMPDIR: this.runs, ...env }));
-  }
-
-  /** Runs `terrarium pipeline run` in the repository to its end, in this process. */
-  run(...more: string[]): Promise<CommandResult> {
-    const args = ['run', this.dir, '--project', 'fern-moss/app', ...more];
-    return this.cli.runInProcess(...this.#command(args, readerSettings(this.dir)));
-  }
-
-  #command(args: readonly string[], more: Record<string, string>) {
     const { baseUrl, rootCredentials } = this.platform.emulator;
     const { apiKey, apiSecret = '' } = rootCredentials;
-    const env = { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: this.folder, ...more };
-    return [['pipeline', ...args, '--base-url', baseUrl], { env }] as const;
+    return this.cli.start(['pipeline', ...args, '--base-url', baseUrl], {
+      env: { TERRARIUM_API_KEY: apiKey, TERRARIUM_API_SECRET: apiSecret, HOME: this.folder, TMPDIR: this.runs, ...env },
+    });
+  }
+
+  /** Runs `terrarium pipeline run` in the repository to its end. */
+  run(...more: string[]) {
+    return this.start(['run', this.dir, '--project', 'fern-moss/app', ...more], readerSettings(this.dir)).ended;
   }
 
   /** The existing folders of runs. */
