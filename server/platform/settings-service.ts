@@ -20,6 +20,7 @@ export async function settingsService(options: SettingsServiceOptions): Promise<
   const { config, origins, addresses, data } = options;
   const { store } = data;
   const { recorder, records } = options.recorded;
+  const { MAX_SNAPSHOTS } = await import('../storage/world/named-snapshots.ts');
   return {
     addresses,
     folder: data.folder === undefined ? undefined : config.data,
@@ -36,7 +37,9 @@ export async function settingsService(options: SettingsServiceOptions): Promise<
     stored: () => ({
       world: { items: store.world.resources.size },
       history: { maxItems: config.history.maxCommits, maxBytes: config.history.maxBytes },
+      snapshots: { maxItems: MAX_SNAPSHOTS },
       records: { items: recorder.invocations.size + recorder.exchanges.size, maxBytes: records.maxFileBytes },
+      registry: { maxBytes: config.limits.registryMegabytes * 1024 * 1024 },
       ...storedIn(data.logs),
     }),
     partOf: (name) => logs.get(name.replace(/\.jsonl$/, ''))?.part,
@@ -70,8 +73,8 @@ function storedIn(opened: Readonly<Record<string, { size: number }>>): Record<st
   const amounts: Record<string, KeptAmount> = {};
   for (const [name, { part, caps, isUncounted }] of logs) {
     if (isUncounted) continue;
-    const { items = 0, maxItems = 0 } = amounts[part] ?? {};
-    const cap = caps && { maxItems: maxItems + caps.maxItems };
+    const { items = 0, maxItems = 0, maxBytes = 0 } = amounts[part] ?? {};
+    const cap = caps && { maxItems: maxItems + caps.maxItems, maxBytes: maxBytes + caps.maxBytes };
     amounts[part] = { items: items + (opened[name]?.size ?? 0), ...cap };
   }
   return amounts;

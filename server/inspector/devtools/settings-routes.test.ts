@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -70,7 +70,8 @@ describe('GET {base_url}/inspect/settings', () => {
     expect(part('history')).toMatchObject({ maxItems: 100_000, maxBytes: 256 * 1024 * 1024, files: 1 });
     expect(part('history').sizeBytes).toBeGreaterThan(100);
     // Two logs of leads share a row, and no log is among the other files.
-    expect(part('leads')).toMatchObject({ items: 0, maxItems: 20_000 });
+    expect(part('leads')).toMatchObject({ items: 0, maxItems: 20_000, maxBytes: 128 * 1024 * 1024 });
+    expect(part('registry')).toMatchObject({ maxBytes: 8192 * 1024 * 1024 });
     expect(part('outbound')).toMatchObject({ items: 1, files: 1, sizeBytes: expect.any(Number) });
     for (const name of ['workbench', 'sync', 'servicePorts']) expect(part(name)).toMatchObject({ items: 0 });
     expect(part('credentials').sizeBytes).toBeGreaterThan(0);
@@ -96,10 +97,13 @@ describe('sizes of a data folder', () => {
     await writeFile(join(dir, 'world.json'), '12345');
     await writeFile(join(dir, 'world.json.tmp'), '1');
     await writeFile(join(dir, 'whatever'), '123');
+    await mkdir(join(dir, 'set-aside', '2026-11-01'), { recursive: true });
+    await writeFile(join(dir, 'set-aside', '2026-11-01', 'world.json'), '1234');
     const { parts, isCut } = await folderSizes(dir, () => undefined);
     expect(Object.fromEntries(parts)).toEqual({
       world: { files: 2, sizeBytes: 6 },
       other: { files: 1, sizeBytes: 3 },
+      earlierWorlds: { files: 1, sizeBytes: 4 },
     });
     expect(isCut).toBe(false);
     expect((await folderSizes(join(dir, 'none'), () => undefined)).parts.size).toBe(0);

@@ -12,8 +12,13 @@ const PARTS = {
   snapshots: 'snapshots',
   records: 'records',
   lambdas: 'packages',
+  registry: 'registry',
+  repositories: 'scm',
+  'scm-token.json': 'credentials',
   'root-api-key.json': 'credentials',
   'passwords.json': 'credentials',
+  'crm-certificate.pem': 'credentials',
+  'set-aside': 'earlierWorlds',
 } as const;
 const partsByName = new Map<string, string>(Object.entries(PARTS));
 

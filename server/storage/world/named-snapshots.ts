@@ -8,7 +8,7 @@ import type { PastWorld } from './world-history.ts';
 
 const FOLDER = 'snapshots';
 /** Each has the size of the world, and only users delete them. */
-const MAX_SNAPSHOTS = 100;
+export const MAX_SNAPSHOTS = 100;
 const ENDING = '.json';
 /** Safe as a file name on all systems, also where case is ignored. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;

@@ -3,25 +3,29 @@ import { Bytes } from '../../components/amount.tsx';
 import { Meter } from '../../components/meter.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 
-const PARTS: Readonly<Record<string, string>> = {
-  world: 'World',
-  history: 'History',
-  snapshots: 'Snapshots',
-  records: 'Records of what ran',
-  leads: 'Leads',
-  results: 'Results of lambdas',
-  packages: 'Packages of lambdas',
-  scm: 'Mock GitLab',
-  pipelines: 'Pipeline runs',
-  credentials: 'Keys, tokens and sessions',
-  outbound: 'Rules for outbound calls',
-  workbench: 'Linked files and test events',
-  servicePorts: 'Ports of containers',
-  sync: 'State of pull and push',
-  other: 'Other files',
-  invocations: 'Invocations',
-  requests: 'Requests',
-  logs: 'Lines of log, each source',
+/** Each part with its title, and what removes its contents, if somebody can. */
+const PARTS: Readonly<Record<string, { title: string; removal?: string }>> = {
+  world: { title: 'World' },
+  history: { title: 'History' },
+  snapshots: { title: 'Snapshots', removal: 'Delete snapshots in History' },
+  records: { title: 'Records of what ran' },
+  leads: { title: 'Leads', removal: 'Delete all leads in Leads' },
+  mails: { title: 'Mails', removal: 'Delete all mails in Mails' },
+  results: { title: 'Results of lambdas' },
+  packages: { title: 'Packages of lambdas' },
+  scm: { title: 'Mock GitLab' },
+  registry: { title: 'Images in the registry', removal: 'Delete the folder registry while the platform is stopped' },
+  pipelines: { title: 'Pipeline runs' },
+  credentials: { title: 'Keys, tokens and sessions' },
+  outbound: { title: 'Rules for outbound calls' },
+  workbench: { title: 'Linked files and test events' },
+  servicePorts: { title: 'Ports of containers' },
+  sync: { title: 'State of pull and push' },
+  earlierWorlds: { title: 'Worlds before a reset', removal: 'Delete the folder set-aside' },
+  other: { title: 'Other files' },
+  invocations: { title: 'Invocations' },
+  requests: { title: 'Requests' },
+  logs: { title: 'Lines of log, each source' },
 };
 
 /** Amount and limit of each kind of data: beyond the limit, the oldest is removed. */
@@ -40,11 +44,14 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
       <tbody>
         {amounts.map((amount) => {
           const { part, items, maxItems, sizeBytes, maxBytes } = amount;
-          const title = PARTS[part] ?? part;
+          const { title, removal } = PARTS[part] ?? { title: part };
           return (
             <tr key={part} className="h-8 border-b border-line/60">
               <th scope="row" className="pr-3 font-normal">
                 {title}
+                {removal !== undefined && sizeBytes !== undefined && sizeBytes > 0 && (
+                  <span className="block text-muted text-xs">{removal}</span>
+                )}
               </th>
               <td className="pr-3">
                 {items?.toLocaleString('en') ?? <span className="text-faint">-</span>}
