@@ -1,5 +1,6 @@
 // `npm run explore [-- --minutes 5] [-- FILE ...]`: runs the tests with random choices (properties, fuzzing, crashes) again and again, each
-// time with a new seed, and stops at the first failure with the command that repeats it. The suite itself has a fixed seed.
+// time with a new seed, and stops at the first failure with the command that repeats it. The suite itself has a fixed seed. Without names of
+// files, two minutes of `npm run soak` follow.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -37,6 +38,12 @@ while (Date.now() < deadline) {
   runs += 1;
 }
 console.log(`explore: ${runs} runs with different seeds, all passed`);
+if (positionals.length === 0) {
+  const soak = [join('bench', 'run.mjs'), 'soak', '--minutes', '2'];
+  const { status } = spawnSync(process.execPath, soak, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) console.error('explore: the soak run failed. To repeat it: npm run soak -- --minutes 2');
+  process.exitCode = status ?? 130;
+}
 
 /** Returns the paths of the test files below a folder that make random choices. */
 function filesWithRandomChoices(folder) {
