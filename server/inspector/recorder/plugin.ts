@@ -19,6 +19,9 @@ import { KeptLines } from './kept-lines.ts';
 import { isFailedMark } from './recorded-invocation.ts';
 import { Recorder } from './recorder.ts';
 
+/** The first requests need no records of earlier runs. */
+const INDEX_AFTER_MS = 1_000;
+
 /** Records what happens, in memory and in the data folder. */
 export const recorderPlugin = plugin({
   declaration,
@@ -33,7 +36,14 @@ export const recorderPlugin = plugin({
     const activity = new ActivityLog(records, nowMs, () => platform.publish('history', {}));
     const lines = new KeptLines(records, keep !== 'nothing');
     await records.open();
-    platform.onStop(() => records.stop());
+    let indexing: NodeJS.Timeout | undefined;
+    platform.onReady(() => {
+      indexing = setTimeout(() => void records.index(), INDEX_AFTER_MS).unref();
+    });
+    platform.onStop(() => {
+      clearTimeout(indexing);
+      return records.stop();
+    });
     platform.failure(() => records.failure);
     const meter = new ActivityMeter(nowMs);
     platform.fill(keptLines, lines);

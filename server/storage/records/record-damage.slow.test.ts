@@ -48,6 +48,7 @@ async function inFolder(dir: string, use: (opened: Opened) => void | Promise<voi
   const logs = new RecordLogs({ ...bounds, files, nowMs: () => 1_000, onWarning: (message) => warnings.push(message) });
   const notes = logs.ring<Note>('notes', (json) => json as Note); // As: written by this test
   await logs.open();
+  void logs.index();
   const add = (text: string) => {
     const body = bodyOf(text);
     const at = logs.bodies.append(body);
@@ -57,7 +58,7 @@ async function inFolder(dir: string, use: (opened: Opened) => void | Promise<voi
   };
   const read = async () => {
     await logs.save();
-    await logs.settled();
+    await logs.index();
     const { items } = notes.page(all);
     return new Map(
       items.map(({ item: { text, body } }) => [text, logs.bodies.read(...body)?.equals(bodyOf(text)) ?? false]),

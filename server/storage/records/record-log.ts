@@ -183,7 +183,7 @@ export class RecordLog<T> {
     return read && { seq, item: this.#options.decode(read.json, read.tail) };
   }
 
-  /** Continues after the files, with the last slab indexed and others later (`learn`). Returns the end of the bytes it refers to. */
+  /** Continues after the files, with the last slab indexed and others later (`index`). Returns the end of the bytes it refers to. */
   open(): number {
     for (const segment of this.#options.files?.segments ?? []) {
       for (let from = 0; from < segment.sizeBytes; from += SLAB_BYTES) this.#unread.push({ segment, from });
@@ -195,7 +195,7 @@ export class RecordLog<T> {
   }
 
   /** Indexes the records of earlier runs, newest first, and yields in between. */
-  async learn(): Promise<void> {
+  async index(): Promise<void> {
     while (this.#unread.length > 0) {
       this.#indexNext(false);
       await nextTurn();

@@ -32,6 +32,7 @@ async function open(files?: StoreFiles, bounds: Partial<typeof BOUNDS> = {}, now
   const decode = (json: unknown) => json as Note;
   const [notes, otherNotes] = [logs.ring('notes', decode), logs.ring('others', decode)];
   await logs.open();
+  void logs.index();
   return { logs, notes, otherNotes, warnings };
 }
 
@@ -257,7 +258,7 @@ describe('Records in files', () => {
         const texts = textsOf(opened.notes);
         expect(texts[0]).toBe('goes on');
         await opened.logs.save();
-        await opened.logs.settled();
+        await opened.logs.index();
         expect(opened.warnings).toEqual([expect.stringContaining(warning)]);
         return texts.length;
       },
@@ -296,7 +297,7 @@ describe('Records in files', () => {
       await inFolder(dir, async (opened) => {
         add(opened, `at once in ${run}`);
         await opened.logs.save();
-        await opened.logs.settled();
+        await opened.logs.index();
         expect(opened.logs.failure).toBeUndefined();
         const reported = run === 1 ? [expect.stringContaining('is damaged at byte')] : [];
         expect(opened.warnings).toEqual(reported);

@@ -48,7 +48,7 @@ export class RecordLogs {
   #timer: NodeJS.Timeout | undefined;
   #tidyTimer: NodeJS.Timeout | undefined;
   #saving: Promise<void> | undefined;
-  #learning: Promise<void> = Promise.resolve();
+  #indexing: Promise<unknown> | undefined;
   #freeBytes = Number.POSITIVE_INFINITY;
   #failure: string | undefined;
   #id = randomUUID().slice(0, 8);
@@ -92,17 +92,13 @@ export class RecordLogs {
     this.#id = await this.#keptId(hasOlder);
     const tidy = () => void this.#tidy().catch((error) => this.#failed(error));
     this.#tidyTimer = setInterval(tidy, TIDY_EVERY_MS).unref();
-    this.#learning = Promise.all(this.#rings.map((ring) => ring.learn())).then(
-      () => undefined,
-      (error) => this.#failed(error),
-    );
-    this.#learning.then(tidy, tidy);
     if (this.#failure !== undefined) this.#saveIn(RETRY_MS);
   }
 
-  /** Resolves when the files of earlier runs are indexed and damaged ones moved aside. */
-  settled(): Promise<void> {
-    return this.#learning;
+  /** Indexes the records of earlier runs, which later queries would do otherwise, and moves damaged ones aside. */
+  async index(): Promise<void> {
+    this.#indexing ??= Promise.all(this.#rings.map((ring) => ring.index()));
+    await this.#indexing.then(() => this.#tidy()).catch((error) => this.#failed(error));
   }
 
   /** Identifies these records: sequence numbers of others have another meaning. */
@@ -213,7 +209,8 @@ export class RecordLogs {
   }
 
   async #tidy(): Promise<void> {
-    await this.#learning;
+    if (this.#indexing === undefined) return;
+    await this.#indexing;
     const { nowMs, maxBytes, maxDays } = this.#options;
     const oldestMs = nowMs() - maxDays * DAY_MS;
     for (const [at, ring] of this.#rings.entries()) {
@@ -236,7 +233,7 @@ export class RecordLogs {
   async stop(): Promise<void> {
     clearInterval(this.#tidyTimer);
     await this.save();
-    await this.#learning;
+    await this.#indexing?.catch(() => undefined);
     clearTimeout(this.#timer);
     for (const files of this.#files) await files.close();
   }
