@@ -118,7 +118,8 @@ export class Terminal {
     const stream = this.#shell?.stream;
     if (this.#isOver || !stream || !this.#mayStill()) return;
     this.#typedMs = monotonicMs();
-    if (stream.destroyed || stream.write(bytes)) return;
+    // A paused socket still emits the messages that it has already read.
+    if (stream.destroyed || stream.write(bytes) || this.#socket.isPaused) return;
     this.#socket.pause();
     stream.once('drain', () => this.#socket.resume());
   }
