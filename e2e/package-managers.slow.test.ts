@@ -32,6 +32,18 @@ const { outcome } = await platform.invoke('contact-form', ${JSON.stringify(FORM)
 console.log(outcome.result ?? outcome.message, (await platform.leads.list()).length);
 await platform.stop();
 `;
+const FOLDER_LAMBDAS = `
+import { startEmulator } from 'terrarium-emulator';
+const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } });
+const results = [];
+for (const file of ['common', 'module']) {
+  await platform.deploy(file, { folder: 'lambda', handler: file + '.run' });
+  const { outcome } = await platform.invoke(file);
+  results.push(outcome.result ?? outcome.message);
+}
+console.log(...results);
+await platform.stop();
+`;
 
 let folder: string;
 let project: string;
@@ -118,6 +130,19 @@ npmMinimalAgeGate: 0
   await lastLine([...yarn, 'add', NAME]);
   expect(await lastLine([...yarn, 'terrarium', ...EXEC])).toBe('SUCCESS 200');
   expect(await lastLine([...yarn, 'node', 'library.mjs'])).toBe('SUCCESS 1');
+
+  // A lambda in a folder of the project finds the packages of the project, which are in archives.
+  const files = {
+    'stamp/package.json': '{ "name": "stamp", "version": "1.0.0" }',
+    'stamp/index.js': "exports.stamp = 'stamped';",
+    'lambda/common.cjs': "exports.run = async () => require('stamp').stamp;",
+    'lambda/module.mjs': "import { stamp } from 'stamp';\nexport const run = async () => stamp;",
+    'folder.mjs': FOLDER_LAMBDAS,
+  };
+  for (const name of ['stamp', 'lambda']) await mkdir(join(project, name));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text);
+  await lastLine([...yarn, 'add', 'stamp@file:./stamp']);
+  expect(await lastLine([...yarn, 'node', 'folder.mjs'])).toBe('stamped stamped');
 });
 
 it('says that lambdas need Node.js where a runtime has none, or an old one', { timeout: RUN_TIMEOUT_MS }, async () => {

@@ -25,7 +25,7 @@ import { CallNumbers } from './call-numbers.ts';
 import { hideFolders, messageOf } from './error-text.ts';
 import { eventAndContext } from './event.ts';
 import { EventLoopDrain } from './event-loop-drain.ts';
-import { loadHandler, offerModules } from './load-handler.ts';
+import { loadHandler, offerModules, offerPlugAndPlay } from './load-handler.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundInterceptor } from './outbound-interceptor.ts';
 import { ProcessorDelay } from './processor-delay.ts';
@@ -154,6 +154,7 @@ async function load(head: LoadHead): Promise<void> {
       reportSubprocess,
     );
     if (head.modules !== undefined) offerModules(head.modules);
+    if (head.plugAndPlay !== undefined) offerPlugAndPlay(head.plugAndPlay);
     if (head.isDebugged) reportInspector();
     if (head.reportsMemoryOverMb !== undefined) reportMemory(head.reportsMemoryOverMb);
     handler = await loadHandler(head.file, head.exportName);

@@ -237,3 +237,10 @@ export function offerModules(modules: string): void {
   const base = pathToFileURL(join(modules, '..', 'index.js')).href;
   register(`data:text/javascript,${encodeURIComponent(HOOKS)}`, { data: { base } });
 }
+
+/** Lets `require` and `import` find the packages that Yarn installed without a `node_modules`. @param file the project's `.pnp.cjs` */
+export function offerPlugAndPlay(file: string): void {
+  createRequire(file)(file).setup();
+  const loader = join(dirname(file), '.pnp.loader.mjs');
+  if (existsSync(loader)) register(pathToFileURL(loader).href);
+}

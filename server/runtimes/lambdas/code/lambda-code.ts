@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, rm, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { removeIfPossible } from '../../../system/files-in-use.ts';
+import { nearestFolderWith } from '../../../system/nearest-folder.ts';
 import { type Owner, ownerHere } from '../../../system/owner.ts';
 import { makeTemporaryNow, removeAbandoned, systemTemporary, withoutLinks } from '../../../system/temporary.ts';
 import { SYSTEM } from '../../../system/this-system.ts';
@@ -11,12 +12,16 @@ import type { LambdaDefinition } from '../lambda-definition.ts';
 import { LambdaFailure } from '../lambda-failure.ts';
 import { type PackageFiles, type PackageSource, PackageStore, stopModuleLookup } from './package-store.ts';
 
+const PLUG_AND_PLAY = '.pnp.cjs';
+
 /** Its `folder` is the working folder: that of its package (D-057), or its HOME. */
 interface Module extends Omit<PackageFiles, 'onlyFile'> {
   file: string;
   exportName: string;
   /** The `node_modules` of `modules`, where Node does not find it above the code. */
   modules?: string;
+  /** The file with which Yarn replaces `node_modules` in the project of a linked folder. */
+  plugAndPlay?: string;
 }
 
 export interface PreparedCode extends Module {
@@ -229,7 +234,14 @@ export class LambdaCode {
       throw new LambdaFailure('load', `handler '${handler}': package ${source.url} has no file '${name}'${instead}`);
     }
     const isElsewhere = !this.#shelves.some((shelf) => file.startsWith(shelf + path.sep));
-    return { file, exportName, folder, ...rest, ...(isElsewhere && this.#modules && { modules: this.#modules }) };
+    const module = { file, exportName, folder, ...rest };
+    if (!isElsewhere) return module;
+    const project = nearestFolderWith([PLUG_AND_PLAY], folder);
+    return {
+      ...module,
+      ...(this.#modules && { modules: this.#modules }),
+      ...(project !== undefined && { plugAndPlay: path.join(project, PLUG_AND_PLAY) }),
+    };
   }
 }
 

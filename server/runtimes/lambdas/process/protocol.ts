@@ -106,6 +106,8 @@ export interface LoadHead {
   exportName: string;
   /** A `node_modules` that is not above the code, and whose packages it can load all the same. */
   modules?: string;
+  /** Yarn's file that finds the packages of its project, which has no `node_modules`. */
+  plugAndPlay?: string;
   resultLimitBytes: number;
   outbound: OutboundRoutes;
   origin: Origin;
