@@ -235,13 +235,8 @@ describe('the clock (D-222)', () => {
     const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
     const accepted = await fetch(`${platform.gatewayUrl}/api/async`, { method: 'POST', headers, body });
     const { lambdaId: executionId } = JSON.parse(await accepted.text());
-    const pair = Buffer.from(
-      Object.values(await platform.apiKey())
-        .slice(0, 2)
-        .join(':'),
-    ).toString('base64');
-    const result = () =>
-      statusOf(`${platform.gatewayUrl}/results/${executionId}`, { headers: { Authorization: `Basic ${pair}` } });
+    const url = `${platform.gatewayUrl}/results/${executionId}`;
+    const result = async () => statusOf(url, withToken(await platform.token()));
     await expect.poll(result).toBe(200);
     await platform.clock.advance('60d');
     expect(await result()).toBe(404);
