@@ -262,14 +262,14 @@ it('a user other than root can read faults and the clock, but not change them', 
   const { headers } = withToken(await platform.token('vera'));
   const statuses = async (path: string, ...requests: [method: string, body?: object][]) => {
     const url = `${platform.baseUrl}/inspect/${path}`;
-    const sent = requests.map(([method, body]) =>
+    const responses = requests.map(([method, body]) =>
       statusOf(url, {
         method,
         headers: { ...headers, 'Content-Type': 'application/json' },
         body: body ? JSON.stringify(body) : null,
       }),
     );
-    return Promise.all(sent);
+    return Promise.all(responses);
   };
   const rule = { service: 'crm', status: 503 };
   expect(await statuses('faults', ['GET'], ['POST', rule], ['DELETE'])).toEqual([200, 403, 403]);

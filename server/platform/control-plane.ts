@@ -76,8 +76,8 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   const { faults } = options;
   if (faults) {
     const bodyOf = (error: PlatformError, path: string) => errorBody(path, error);
-    app.use('/meta', faults.door('resources', bodyOf));
-    app.use('/security', faults.door('security', bodyOf));
+    app.use('/meta', faults.handlerFor('resources', bodyOf));
+    app.use('/security', faults.handlerFor('security', bodyOf));
   }
   for (const [path, router] of Object.entries(options.routers)) app.use(path, router);
   app.use((req) => {

@@ -14,9 +14,9 @@ it('shows fault rules and the advanced clock in the top bar, and one button ends
   await send('POST', '/inspect/faults', { service: 'scm', status: 503 });
   await send('POST', '/inspect/clock', { advance: '90m' });
   await queryClient.invalidateQueries({ queryKey: [keys.simulation] });
-  const shown = await screen.findByRole('status', { name: 'Simulated faults and time' });
-  await waitFor(() => expect(shown.textContent).toBe('1 fault, clock +1 h 30 min'));
-  expect(shown.title).toBe('scm: 503');
+  const badge = await screen.findByRole('status', { name: 'Simulated faults and time' });
+  await waitFor(() => expect(badge.textContent).toBe('1 fault, clock +1 h 30 min'));
+  expect(badge.title).toBe('scm: 503');
   await userEvent.click(screen.getByRole('button', { name: 'End simulated faults and time' }));
   await waitFor(() => expect(screen.queryByRole('status', { name: 'Simulated faults and time' })).toBeNull());
   expect(await load('/inspect/faults')).toEqual([]);

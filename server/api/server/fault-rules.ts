@@ -110,7 +110,7 @@ export class FaultRules {
    *
    * @param bodyOf the service's form of an error: a text, or an object that is sent as JSON
    */
-  door(service: FaultService, bodyOf: (error: SimulatedError, path: string) => object | string) {
+  handlerFor(service: FaultService, bodyOf: (error: SimulatedError, path: string) => object | string) {
     return async (request: IncomingMessage, response: ServerResponse, next: () => void): Promise<void> => {
       // Routers of Express remove the beginning of the path from `url`.
       const target = String(Object(request).originalUrl ?? request.url);

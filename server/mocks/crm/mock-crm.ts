@@ -63,7 +63,7 @@ export class MockCrm {
   async start(at: { host: string; port: number }): Promise<{ host: string; port: number }> {
     // Bun and Deno take the certificate only when the server is created.
     const early = otherRuntime(process.versions) === undefined ? undefined : await this.#pair();
-    const enter = this.#options.faults?.door('crm', ({ message }) => `${message}\n`);
+    const enter = this.#options.faults?.handlerFor('crm', ({ message }) => `${message}\n`);
     const server = createServer(
       // No authorities, because clients need no certificate here; by default Node loads a hundred of them.
       { ca: [], ...early, ...cutSlowClients(), ...keepIdleConnections() },

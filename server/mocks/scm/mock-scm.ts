@@ -141,7 +141,7 @@ export class MockScm {
       next();
     });
     if (this.#options.faults)
-      app.use(this.#options.faults.door('scm', ({ status }, path) => simulatedBody(status, path)));
+      app.use(this.#options.faults.handlerFor('scm', ({ status }, path) => simulatedBody(status, path)));
     app.use(
       '/api/v4',
       this.#authenticate(),
