@@ -27,6 +27,7 @@ export const devtoolsPlugin = plugin({
     platform.on(committed, ({ changes }) => workbench.changed(changes));
     const { faults, clock } = platform;
     const moveClock = (byMs: number) => {
+      if (byMs === 0) return;
       clock.move(byMs);
       platform.emit(clockMoved, { byMs });
       platform.publish('simulation', {});
