@@ -241,6 +241,7 @@ async function valuesFor({ idOf, rootId, target, tenant }: MatrixWorld): Promise
     pipeline_id: 'none',
     job_name: 'none',
     lead_id: rootId,
+    fault_id: rootId,
     mail_id: rootId,
     attachment_number: '0',
     snapshot_name: 'kept',

@@ -20,6 +20,7 @@ import { outboundCommand } from './outbound-command.ts';
 import { pipelineCommand } from './pipeline-command.ts';
 import { pullCommand, pushCommand } from './publishing-command.ts';
 import { resetCommand } from './reset-command.ts';
+import { clockCommand, faultsCommand } from './simulation-commands.ts';
 import { statusCommand, waitCommand } from './status-command.ts';
 import { stopCommand } from './stop-command.ts';
 import { tokenCommand } from './token-command.ts';
@@ -41,6 +42,8 @@ const COMMANDS: readonly CommandSpec[] = [
   leadsCommand,
   mailsCommand,
   outboundCommand,
+  faultsCommand,
+  clockCommand,
   pipelineCommand,
   mcpCommand,
   tokenCommand,

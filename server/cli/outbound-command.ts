@@ -48,7 +48,7 @@ export const outboundCommand = defineCommand({
         const rule = {
           host,
           action,
-          ...defined({ delayMs, status, error, times, after }),
+          ...definedIn({ delayMs, status, error, times, after }),
           ...(body !== undefined && { body: bodyIn(body) }),
           ...(file !== undefined && { file: resolve(terminal.folder, file) }),
           ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerIn)) }),
@@ -78,7 +78,7 @@ function linesOf(rules: readonly ({ enabled: boolean } & Parameters<typeof descr
   return rowLines(rules.map((rule) => [describeRule(rule), rule.enabled ? '' : 'disabled']));
 }
 
-function count(flags: string, description: string): OptionSpec<number | undefined> {
+export function count(flags: string, description: string): OptionSpec<number | undefined> {
   const read = (written: unknown): number | undefined => {
     if (written === undefined) return undefined;
     if (/^\d{1,7}$/.test(String(written))) return Number(written);
@@ -87,7 +87,10 @@ function count(flags: string, description: string): OptionSpec<number | undefine
   return { flags, description, read };
 }
 
-function defined(options: Readonly<Record<string, number | string | undefined>>): Record<string, number | string> {
+/** Returns the options that are given. */
+export function definedIn(
+  options: Readonly<Record<string, number | string | undefined>>,
+): Record<string, number | string> {
   return Object.fromEntries(
     Object.entries(options).filter((entry): entry is [string, number | string] => entry[1] !== undefined),
   );

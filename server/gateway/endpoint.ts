@@ -163,6 +163,7 @@ export class RateLimit {
   }
 
   #isInWindow(nowMs: number): boolean {
-    return nowMs < this.#windowStartMs + WINDOW_MS;
+    // The clock can have moved back (D-222).
+    return nowMs >= this.#windowStartMs && nowMs < this.#windowStartMs + WINDOW_MS;
   }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { FAULT_HEADER } from '../api/server/fault-rules.ts';
 import type { UpgradedConnection } from '../api/server/upgrades.ts';
 import type { PlatformError } from '../model/errors.ts';
 import {
@@ -66,6 +67,8 @@ export class Exchange {
   #unreadBody: BodyCapture | undefined;
   /** Positions of the bodies in the recorder; the invocation shares them. */
   readonly bodies: SharedBodies = {};
+  /** The fault rule that applied to the request (D-221). */
+  faultId: string | undefined;
   endpointId: Uuid | undefined;
   userId: Uuid | undefined;
   apiKey: string | undefined;
@@ -185,6 +188,7 @@ export class Exchange {
       'Server-Timing',
       `proxy;dur=${proxyMs.toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`,
     ];
+    headers.push(...this.#faultHeader());
     if (this.targetName !== undefined) headers.push('X-Terrarium-Target', this.targetName);
     if (this.#rate) {
       headers.push('X-RateLimit-Limit-Minute', String(this.#rate.limit));
@@ -198,6 +202,10 @@ export class Exchange {
       }
     }
     return headers;
+  }
+
+  #faultHeader(): string[] {
+    return this.faultId === undefined ? [] : [FAULT_HEADER, this.faultId];
   }
 
   /** Sends the response, unless the client has disconnected. HEAD, 204 and 304 have no body. Who reads nothing for `stallMs` is cut off. */
@@ -256,7 +264,7 @@ export class Exchange {
       requestHeaders: request.rawHeaders,
       requestBody: this.requestBody,
       status: response.headersSent ? response.statusCode : undefined,
-      responseHeaders: this.#answer?.headers ?? [],
+      responseHeaders: this.#answer?.headers ?? this.#faultHeader(),
       responseBody: this.#answer?.body ?? this.#streams?.response.body,
       // Not response.writableFinished, which is also true if the connection was cut.
       isComplete: response.writableEnded && (!request.socket.destroyed || request.socket.writableFinished),

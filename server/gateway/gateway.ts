@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { refuseConnection, refuseMalformed } from '../api/server/connection-faults.ts';
+import type { FaultRules } from '../api/server/fault-rules.ts';
 import {
   cutSlowClients,
   keepIdleConnections,
@@ -29,6 +30,7 @@ import type { Uuid } from '../model/record.ts';
 import { AsyncCalls, AsyncResults, type StoredResult } from './async-results.ts';
 import { BuiltInRoutes } from './built-in-routes.ts';
 import { CallerCheck, type GatewayAddresses } from './caller-check.ts';
+import { ANY_ORIGIN, preflightedMethod } from './cors.ts';
 import type { LimitUse } from './endpoint.ts';
 import { type Answer, Exchange, errorAnswer } from './exchange.ts';
 import { hideWindowCookies } from './forwarded-headers.ts';
@@ -51,6 +53,7 @@ export interface GatewayOptions extends Omit<PipelineParts, 'endpoints' | 'built
   results: KeyedLog<StoredResult>;
   addresses(): GatewayAddresses;
   nowMs(): number;
+  faults?: FaultRules;
   limits?: Partial<GatewayLimits>;
   onExchange?(record: ExchangeRecord): void;
   /** Called for internal errors, which clients see as a 500 without details. */
@@ -189,6 +192,17 @@ export class Gateway {
 
   async #answer(exchange: Exchange): Promise<void> {
     try {
+      const { request } = exchange;
+      // A preflight is the browser's own request.
+      const fault =
+        preflightedMethod(request) === undefined && this.#options.faults?.take('gateway', request.method, request.url);
+      if (fault) {
+        exchange.faultId = fault.ruleId;
+        await fault.delayed();
+        if (fault.isCut) return void request.socket.destroy();
+        exchange.allowOrigins(ANY_ORIGIN);
+        if (fault.error) return this.#send(exchange, errorAnswer(fault.error));
+      }
       const answer = await this.#pipeline.answer(exchange);
       if (answer) this.#send(exchange, answer);
     } catch (thrown) {

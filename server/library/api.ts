@@ -28,7 +28,7 @@ export interface LibraryHooks extends TerrariumHooks {
 export interface Terrarium extends RunningPlatform, AsyncDisposable {
   /**
    * Resets the state to the start of the platform, for the next test: resources, leads, mails, the mock GitLab, recorded invocations and
-   * requests, and logs. Tokens and keys of accounts that still exist stay valid.
+   * requests, logs, fault rules and the clock. Tokens and keys of accounts that still exist stay valid.
    */
   reset(): Promise<void>;
   /** Makes the present state the one that `reset()` restores. Warm processes of lambdas in it stay warm. */
@@ -70,6 +70,10 @@ export interface Terrarium extends RunningPlatform, AsyncDisposable {
   readonly mails: Mails;
   /** The rules for calls that lambdas make to other hosts. */
   readonly outbound: OutboundRules;
+  /** The fault rules of the platform's own services. */
+  readonly faults: Faults;
+  /** The platform's clock. */
+  readonly clock: Clock;
   /** The newest invocations of lambdas, of any caller. */
   readonly invocations: Invocations;
 }
@@ -290,6 +294,51 @@ export interface OutboundRules {
   once(host: string, answer?: Pick<OutboundRule, 'status' | 'headers' | 'body' | 'file'>): Promise<void>;
   /** Removes all rules. */
   clear(): Promise<void>;
+}
+
+/** A rule that makes a service of the platform fail: it has a `status`, `cut`, or only a `delayMs`. */
+export interface FaultRule {
+  /** `resources` is `/meta`, `scm` the mock GitLab, `crm` the mock CRM, `smtp` the mock mail server. */
+  service: 'resources' | 'security' | 'gateway' | 'scm' | 'crm' | 'smtp';
+  method?: string | undefined;
+  /** Path without the query, in which `*` matches any part. */
+  path?: string | undefined;
+  /** Status of the response, from 400 to 599; for `smtp`, the code of the reply. */
+  status?: number | undefined;
+  delayMs?: number | undefined;
+  /** Closes the connection instead of a response. */
+  cut?: true | undefined;
+  /** The number of requests to which the rule applies. Later ones are left to the following rules. */
+  times?: number | undefined;
+  /** The number of requests to leave to the following rules first. */
+  after?: number | undefined;
+}
+
+export interface CreatedFaultRule extends FaultRule {
+  /** The value of the header `X-Terrarium-Fault` of responses to which the rule applied. */
+  id: string;
+  /** The number of requests that matched. */
+  matched: number;
+  /** The number of requests to which the rule applied. */
+  applied: number;
+}
+
+export interface Faults {
+  list(): Promise<CreatedFaultRule[]>;
+  /** Adds a rule after the others, from the next request on. */
+  add(rule: FaultRule): Promise<CreatedFaultRule>;
+  remove(id: string): Promise<void>;
+  /** Deletes all rules; resolves to their number. */
+  clear(): Promise<number>;
+}
+
+/** The clock of tokens, sessions, rate limits, asynchronous results, periodic runs and records. Lambdas keep the machine's time. */
+export interface Clock {
+  now(): Promise<Date>;
+  /** Advances the clock, for example by `24h`; the units are s, m, h and d. Resolves to the new time. */
+  advance(time: string): Promise<Date>;
+  /** Sets the clock to the machine's time. */
+  reset(): Promise<void>;
 }
 
 /** Filter of leads; an absent member matches all. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { jsonBody } from '../api/client/route-client.ts';
+import { clockRoutes, faultRoutes } from '../api/routes/faults.ts';
 import { leadRoutes } from '../api/routes/leads.ts';
 import { invokeRoutes, logRoutes } from '../api/routes/logs.ts';
 import { mailRoutes } from '../api/routes/mails.ts';
@@ -12,6 +13,8 @@ import { OWN_CRM } from '../model/outbound-rule.ts';
 import { type EmbeddedEmulator, startEmulator as startPlatform } from '../platform/emulator.ts';
 import type {
   AppliedWorld,
+  Clock,
+  Faults,
   Invocation,
   InvocationFilter,
   Invocations,
@@ -93,6 +96,8 @@ function terrarium(emulator: EmbeddedEmulator, { rootApiSecret = '' }: Terrarium
     leads: leadsOf(client, failures),
     mails: mailsOf(client, failures),
     outbound: outboundOf(client),
+    faults: faultsOf(client),
+    clock: clockOf(client),
     invocations: invocationsOf(client, () => before, failures),
     stop,
     [Symbol.asyncDispose]: stop,
@@ -278,6 +283,28 @@ function outboundOf(client: Client): OutboundRules {
     once: (host, answer) => add({ ...answer, host: host === 'crm' ? OWN_CRM : host, action: 'answer', times: 1 }),
     async clear() {
       await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [] }));
+    },
+  };
+}
+
+function faultsOf(client: Client): Faults {
+  return {
+    list: () => client.ask(faultRoutes.listFaults),
+    add: (rule) => client.ask(faultRoutes.createFault, jsonBody(rule)),
+    async remove(id) {
+      await client.ask(faultRoutes.deleteFault, { path: { fault_id: id } });
+    },
+    clear: async () => (await client.ask(faultRoutes.deleteFaults)).deleted,
+  };
+}
+
+function clockOf(client: Client): Clock {
+  const dateIn = ({ now }: { now: string }) => new Date(now);
+  return {
+    now: async () => dateIn(await client.ask(clockRoutes.readClock)),
+    advance: async (time) => dateIn(await client.ask(clockRoutes.advanceClock, jsonBody({ advance: time }))),
+    async reset() {
+      await client.ask(clockRoutes.resetClock);
     },
   };
 }

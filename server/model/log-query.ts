@@ -13,7 +13,7 @@ export interface LogParameters {
 }
 
 const DEFAULT_NEWEST = 1_000;
-const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+export const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BACK = /^(\d{1,9})([smhd])$/;
 /** A date, or date and time with an offset; UTC without an offset. */
 const ISO = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;

@@ -16,7 +16,8 @@ import type { Host } from './host.ts';
 /** Delay from the end of the start: deferred work must not compete with the first requests. */
 const LOAD_AFTER_MS = 1_000;
 
-interface ControlPlaneParts extends Pick<Platform<object>, 'store' | 'allowedHosts' | 'fineMs' | 'warn' | 'onFault'> {
+interface ControlPlaneParts
+  extends Pick<Platform<object>, 'store' | 'allowedHosts' | 'faults' | 'fineMs' | 'warn' | 'onFault'> {
   config: Config;
   addresses: Addresses;
   host: Host;
@@ -44,6 +45,7 @@ export async function startControlPlane(parts: ControlPlaneParts, cleanup: Clean
     version: manifest.version,
     allowedHosts,
     corsOrigins: config.corsOrigins,
+    faults: parts.faults,
     limits: config.limits,
     onFault,
     shutdown,

@@ -6,6 +6,7 @@ import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { compressAnswers } from '../api/server/compress.ts';
 import { refuseMalformed } from '../api/server/connection-faults.ts';
 import { type ExchangeRecording, recordExchange } from '../api/server/exchange-recording.ts';
+import type { FaultRules } from '../api/server/fault-rules.ts';
 import { isOurHost } from '../api/server/host-guard.ts';
 import {
   type ArrivalTimes,
@@ -39,6 +40,7 @@ export interface ControlPlaneOptions {
   opened?: Promise<void>;
   /** Looks at each request before the services do, and may give it the credentials of its session. */
   admit?(request: IncomingMessage): void;
+  faults?: FaultRules;
   /** Tells of requests and their answers once they are over. */
   recording?: ExchangeRecording;
   /** The handlers of requests by the path below which they answer, e.g. `/meta`. */
@@ -71,6 +73,12 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
     options.admit?.(req);
     next();
   });
+  const { faults } = options;
+  if (faults) {
+    const bodyOf = (error: PlatformError, path: string) => errorBody(path, error);
+    app.use('/meta', faults.handlerFor('resources', bodyOf));
+    app.use('/security', faults.handlerFor('security', bodyOf));
+  }
   for (const [path, router] of Object.entries(options.routers)) app.use(path, router);
   app.use((req) => {
     throw new PlatformError('no_route', `no route: ${req.method} ${req.path}`);

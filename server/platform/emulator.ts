@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { InvocationView } from '../api/routes/logs.ts';
+import { FaultRules } from '../api/server/fault-rules.ts';
 import { Notifier } from '../api/server/notifier.ts';
 import { EventStream } from '../inspector/live/event-stream.ts';
 import { toInvocationView } from '../inspector/recorder/recorded-invocation.ts';
 import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { WorldView } from '../model/record.ts';
 import { publicUrlOf } from '../model/types/apiendpoint.ts';
-import { committed, freshWorlds, invocationEnded } from '../plugin/tokens.ts';
+import { committed, freshWorlds, invocationEnded, worldReset } from '../plugin/tokens.ts';
 import { spareProcesses } from '../runtimes/lambdas/plugin.ts';
 import { archivedLogs } from '../services/history/plugin.ts';
 import { passwordHashes, platformStatuses } from '../services/resources/plugin.ts';
 import { hashPassword, RandomPasswords } from '../services/security/passwords.ts';
 import { randomPasswords } from '../services/security/plugin.ts';
 import { fineClock, steadyClock } from '../system/clock.ts';
+import { PlatformClock } from '../system/platform-clock.ts';
 import { Addresses, hostsOf } from './addresses.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { completeOptions } from './config.ts';
@@ -76,7 +78,9 @@ async function start(
   hooks: StartHooks & Required<Pick<StartHooks, 'origins'>>,
   cleanup: CleanupStack,
 ): Promise<EmbeddedEmulator> {
-  const nowMs = Date.now;
+  const steadyMs = steadyClock();
+  const clock = new PlatformClock(steadyMs);
+  const { nowMs } = clock;
   const warn = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
   const addresses = new Addresses(config);
@@ -96,8 +100,10 @@ async function start(
     addresses,
     allowedHosts: hostsOf(config),
     notifier,
+    faults: new FaultRules(() => stream.publish('simulation', {})),
+    clock,
     nowMs,
-    steadyMs: steadyClock(),
+    steadyMs,
     fineMs: fineClock(nowMs),
     hasViewers: () => stream.subscribers > 0,
     warn,
@@ -146,6 +152,7 @@ async function start(
       lambdas,
       recorder: recorded.recorder,
       onReset: () => {
+        host.emit(worldReset, undefined);
         for (const topic of resetTopics) stream.publish(topic, {});
       },
       routes: controlPlane.routes,

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler, Router } from 'express';
 import type { z } from 'zod';
+import type { FaultRules } from '../api/server/fault-rules.ts';
 import type { RouteGuard } from '../api/server/mount-routes.ts';
 import type { Notifier } from '../api/server/notifier.ts';
 import type { WorldStore } from '../storage/world/world-store.ts';
+import type { PlatformClock } from '../system/platform-clock.ts';
 import type { Declaration, OwnLogsOf } from './declaration.ts';
 
 /** Names something that a plugin notifies others of. */
@@ -77,11 +79,13 @@ export interface SharedPlatform {
   readonly allowedHosts: ReadonlySet<string>;
   /** Lets requests wait for data that does not exist yet. */
   readonly notifier: Notifier;
-  /** The wall clock, in milliseconds since 1970: for times that are shown or stored. */
+  readonly faults: FaultRules;
+  readonly clock: PlatformClock;
+  /** The time of `clock`, in milliseconds since 1970: for times that are shown or stored. */
   nowMs(): number;
-  /** Elapsed milliseconds, sleep included: for durations. Setting the machine's clock does not change it. */
+  /** Elapsed milliseconds, sleep included: for durations. Neither the machine's clock nor `clock` changes it. */
   steadyMs(): number;
-  /** The wall clock with tenths of milliseconds. */
+  /** As `nowMs`, with tenths of milliseconds. */
   fineMs(): number;
   /** Is a window open? Without one, what happens often need not be published. */
   hasViewers(): boolean;

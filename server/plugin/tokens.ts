@@ -27,6 +27,11 @@ export const counted = event<{ subject: string; fault?: { method: string; target
   'counted',
 );
 
+/** A reset has restored the world and the platform's other state. */
+export const worldReset = event<undefined>('world reset');
+/** The platform's clock has moved by a time, back if it is negative (D-222). */
+export const clockMoved = event<{ byMs: number }>('clock moved');
+
 export const deploymentRecorded = event<{ run: PipelineRun; deployment: PipelineDeployment }>('deployment recorded');
 
 /** The rules for outbound calls. `replace` rejects with PlatformError 503 if they cannot be stored. */

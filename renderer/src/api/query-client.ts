@@ -34,6 +34,8 @@ export const keys = {
   mails: 'mails',
   /** Rules about the calls that lambdas make. */
   outbound: 'outbound',
+  /** Fault rules and the platform's clock. */
+  simulation: 'simulation',
   /** The tools for working on a lambda: linked file, test events, debugger. */
   workbench: 'workbench',
   logs: 'logs',

@@ -9,6 +9,7 @@ import { Brand } from './brand.tsx';
 import { useInstance } from './instance.ts';
 import { PlaceLink } from './place-link.tsx';
 import { ScopePicker } from './scope-picker.tsx';
+import { Simulation } from './simulation.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 export interface Address {
@@ -61,6 +62,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
         }))}
       />
       <ActiveRules />
+      <Simulation />
       <Button
         onPress={onPalette}
         className="ml-auto flex h-7 w-72 shrink items-center gap-2 rounded-md max-sm:w-8 max-sm:shrink-0 max-sm:justify-center max-sm:px-0 border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"

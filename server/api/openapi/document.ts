@@ -263,6 +263,10 @@ const TAG_GROUPS: readonly { name: string; tags: readonly (readonly [name: strin
       ['Workbench', 'Tools for lambda development: test events, linked file, debugger.'],
       ['Publishing', 'Copies lambdas, APIs and endpoints between this platform and another one.'],
       ['Outbound calls', 'Rules for the calls that lambdas make to other hosts.'],
+      [
+        'Faults and clock',
+        "Errors, delays and cut connections of the platform's own services, and the platform's clock.",
+      ],
       ['Containers and jobs', 'Instances, usage and terminals.'],
       ['Captured leads', 'Web forms that lambdas sent to the mock CRM.'],
       ['Captured mails', 'Mails that the mock mail server received.'],

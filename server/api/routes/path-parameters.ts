@@ -36,6 +36,7 @@ export const pathParameters: Readonly<Record<string, readonly [description: stri
   pipeline_id: ['ID of a pipeline run', text],
   job_name: ['Name of a job in the run', text],
   request_name: ['Name of a saved request', { type: 'string' }],
+  fault_id: ['ID of a fault rule', uuid],
   lead_id: ['ID of a captured lead', uuid],
   mail_id: ['ID of a captured mail', uuid],
   attachment_number: ['Position of the attachment in the list, from 0', { type: 'integer', minimum: 0 }],

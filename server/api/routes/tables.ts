@@ -1,5 +1,6 @@
 import { containerRoutes } from './containers.ts';
 import { deliveryRoutes } from './delivery.ts';
+import { clockRoutes, faultRoutes } from './faults.ts';
 import { formRoutes } from './forms.ts';
 import { historyRoutes, resetRoutes, snapshotRoutes } from './history.ts';
 import { leadRoutes } from './leads.ts';
@@ -74,6 +75,8 @@ export const emulatorTables = [
   historyRoutes,
   snapshotRoutes,
   outboundRoutes,
+  faultRoutes,
+  clockRoutes,
   workbenchRoutes,
   treeRoutes,
   containerRoutes,

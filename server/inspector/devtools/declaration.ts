@@ -54,7 +54,7 @@ export const mcp = {
 } satisfies Declaration;
 
 export const devtools = {
-  topics: ['workbench'] as const,
+  topics: ['workbench', 'simulation'] as const,
   logs: {
     /** Files that are the source of lambdas' code, by lambda. */
     'linked-files': log<FileLink>({ part: 'workbench' }),

@@ -1,5 +1,5 @@
 import { plugin } from '../../plugin/plugin.ts';
-import { committed } from '../../plugin/tokens.ts';
+import { clockMoved, committed, worldReset } from '../../plugin/tokens.ts';
 import { containersPlugin } from '../../runtimes/containers/plugin.ts';
 import { lambdasPlugin } from '../../runtimes/lambdas/plugin.ts';
 import { resourcesPlugin } from '../../services/resources/plugin.ts';
@@ -9,7 +9,7 @@ import { createWorkbench } from './workbench.ts';
 
 /**
  * Provides what a person works with: linked files, test events and the debugger of lambdas, terminals of containers,
- * the tree of resources.
+ * the tree of resources, fault rules and the platform's clock.
  */
 export const devtoolsPlugin = plugin({
   declaration: devtools,
@@ -25,6 +25,19 @@ export const devtoolsPlugin = plugin({
     });
     const terminals = new Terminals({ onFault: platform.onFault });
     platform.on(committed, ({ changes }) => workbench.changed(changes));
+    const { faults, clock } = platform;
+    const moveClock = (byMs: number) => {
+      if (byMs === 0) return;
+      clock.move(byMs);
+      platform.emit(clockMoved, { byMs });
+      platform.publish('simulation', {});
+    };
+    platform.on(worldReset, () => {
+      faults.clear();
+      moveClock(-clock.aheadMs);
+    });
+    // Requests that a rule delays end first.
+    platform.onStopping(() => void faults.clear());
     platform.onReady(() => {
       // Their connections are the control plane's, which waits for them.
       platform.onStop(() => terminals.stop());
@@ -32,12 +45,20 @@ export const devtoolsPlugin = plugin({
     });
     platform.onStop(() => workbench.stop());
     platform.routes(async (guard) => {
-      const [{ workbenchRouter }, { treeRouter }, { containerRouter }] = await Promise.all([
-        import('./workbench-routes.ts'),
-        import('./tree-routes.ts'),
-        import('./container-routes.ts'),
-      ]);
-      return [workbenchRouter(workbench, guard), treeRouter(guard), containerRouter(containers, terminals, guard)];
+      const [{ workbenchRouter }, { treeRouter }, { containerRouter }, { faultRouter, clockRouter }] =
+        await Promise.all([
+          import('./workbench-routes.ts'),
+          import('./tree-routes.ts'),
+          import('./container-routes.ts'),
+          import('./simulation-routes.ts'),
+        ]);
+      return [
+        workbenchRouter(workbench, guard),
+        treeRouter(guard),
+        containerRouter(containers, terminals, guard),
+        faultRouter(faults, guard),
+        clockRouter(clock, moveClock, guard),
+      ];
     });
   },
 });

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { z } from 'zod';
 import { limitBytesInFlight } from '../../api/server/bytes-in-flight.ts';
+import type { FaultRules } from '../../api/server/fault-rules.ts';
 import { isOurHost } from '../../api/server/host-guard.ts';
 import { closeWithin, cutSlowClients, keepIdleConnections, listenAt } from '../../api/server/listening.ts';
 import { queryOf } from '../../api/server/read-body.ts';
@@ -32,6 +33,7 @@ export interface MockCrmOptions {
   certificate(): Promise<Certificate>;
   /** Host names that browsers may use besides loopback ones; lower case, without port. */
   allowedHosts: ReadonlySet<string>;
+  faults?: FaultRules;
   nowMs(): number;
   newId(): string;
   senderOf?(executionId: Uuid): LambdaSender | undefined;
@@ -61,11 +63,14 @@ export class MockCrm {
   async start(at: { host: string; port: number }): Promise<{ host: string; port: number }> {
     // Bun and Deno take the certificate only when the server is created.
     const early = otherRuntime(process.versions) === undefined ? undefined : await this.#pair();
+    const enter = this.#options.faults?.handlerFor('crm', ({ message }) => `${message}\n`);
     const server = createServer(
       // No authorities, because clients need no certificate here; by default Node loads a hundred of them.
       { ca: [], ...early, ...cutSlowClients(), ...keepIdleConnections() },
       new RequestTurns().schedule((request, response) => {
-        void this.#answer(request, response);
+        const next = () => void this.#answer(request, response);
+        if (enter) void enter(request, response, next);
+        else next();
       }),
     );
     limitBytesInFlight(server);

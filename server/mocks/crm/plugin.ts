@@ -27,6 +27,7 @@ export const crmPlugin = plugin({
       senderOf: (executionId) => platform.slot(lambdaSenders)(executionId),
       certificate: certificate.get,
       allowedHosts: platform.allowedHosts,
+      faults: platform.faults,
       nowMs,
       newId: randomUUID,
       onLead,

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import { FAULT_HEADER, type FaultRules } from '../../api/server/fault-rules.ts';
 import { reasonOf } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid } from '../../model/record.ts';
@@ -23,6 +24,7 @@ export interface MockMailOptions {
   mails: KeyedLog<Mail>;
   /** Called at the first connection. */
   certificate(): Promise<Certificate>;
+  faults?: FaultRules;
   nowMs(): number;
   newId(): string;
   /** Finds the invocation that opened a connection, by the port from which it comes. */
@@ -117,6 +119,7 @@ export class MockMail {
       authMethods: ['PLAIN', 'LOGIN', 'CRAM-MD5', 'XOAUTH2'],
       disableReverseLookup: true,
       onAuth: ({ username }, _session, callback) => callback(null, { user: username || 'any' }),
+      onMailFrom: (_address, { remotePort }, callback) => void this.#applyFault(remotePort).then(callback),
       onRcptTo: (_address, { envelope }, callback) =>
         callback(
           envelope.rcptTo.length < MAX_RECIPIENTS
@@ -132,6 +135,14 @@ export class MockMail {
     });
     smtp.on('error', () => {}); // a client that went away
     return smtp;
+  }
+
+  /** Applies a fault rule to a mail (D-221). Resolves to the reply, if the rule has one. */
+  async #applyFault(remotePort: number): Promise<Error | undefined> {
+    const fault = this.#options.faults?.take('smtp');
+    await fault?.delayed();
+    if (fault?.isCut) for (const socket of this.#sockets) if (socket.remotePort === remotePort) socket.destroy();
+    return fault?.error && refusal(fault.error.status, `${FAULT_HEADER}: ${fault.ruleId}`);
   }
 
   /** Keeps a mail; resolves to its id. Rejects with an error whose code and message the client gets. */

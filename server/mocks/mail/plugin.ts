@@ -17,6 +17,7 @@ export const smtpPlugin = plugin({
     const mock = new MockMail({
       mails: logs.mails,
       certificate: crm.certificate,
+      faults: platform.faults,
       nowMs,
       newId: randomUUID,
       executionOf: (remotePort) => platform.slot(connectionExecutions)(remotePort),

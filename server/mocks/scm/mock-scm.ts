@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, {
   type ErrorRequestHandler,
@@ -9,6 +9,7 @@ import express, {
   type Response,
 } from 'express';
 import { countBody, limitBytesInFlight } from '../../api/server/bytes-in-flight.ts';
+import type { FaultRules } from '../../api/server/fault-rules.ts';
 import { isForeignWrite, isOurHost } from '../../api/server/host-guard.ts';
 import { closeWithin, cutSlowClients, forExpress, keepIdleConnections, listenAt } from '../../api/server/listening.ts';
 import { lazyRoutes } from '../../api/server/mount-routes.ts';
@@ -39,6 +40,7 @@ export interface MockScmOptions extends ScmProjectsOptions, Pick<ScmParts, 'pipe
   registry: { folder: string; maxBytes: number };
   /** Accepted host names besides loopback names; lower case, without port. */
   allowedHosts: ReadonlySet<string>;
+  faults?: FaultRules;
   /** Called after each response; `path` is without the query, which can contain a token. */
   onRequest?(request: { method: string; path: string; status: number }): void;
 }
@@ -138,6 +140,8 @@ export class MockScm {
         throw new ScmError(403, { message: '403 Forbidden' });
       next();
     });
+    if (this.#options.faults)
+      app.use(this.#options.faults.handlerFor('scm', ({ status }, path) => simulatedBody(status, path)));
     app.use(
       '/api/v4',
       this.#authenticate(),
@@ -224,7 +228,7 @@ export class MockScm {
     const hash = hashOf(secret);
     for (const { id: projectId, access_tokens = [] } of this.projects.all()) {
       const found = access_tokens.find((accessToken) => isSame(accessToken.hash, hash));
-      if (found && isActive(found)) return { projectId, scopes: found.scopes };
+      if (found && isActive(found, this.projects.now())) return { projectId, scopes: found.scopes };
     }
     return undefined;
   }
@@ -297,6 +301,13 @@ export class MockScm {
       res.status(500).json({ message: '500 Internal Server Error' });
     };
   }
+}
+
+/** The body of an error that a fault rule ordered, as the API, the registry or a Git repository sends it. */
+function simulatedBody(status: number, path: string): object | string {
+  const message = `${status} ${STATUS_CODES[status] ?? 'Error'}`;
+  if (path.startsWith('/v2/')) return { errors: [{ code: 'UNKNOWN', message }] };
+  return path.startsWith('/api/') || path.startsWith('/jwt/') ? { message } : `${message}\n`;
 }
 
 /** Token of those who pull images without a password. */

@@ -36,6 +36,7 @@ export const scmPlugin = plugin({
       },
       pipelines: () => platform.slot(scmPipelines),
       allowedHosts,
+      faults: platform.faults,
       nowMs,
       onRequest({ method, path, status }) {
         // 404 answers a client that checks whether something exists.

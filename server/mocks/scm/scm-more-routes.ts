@@ -123,7 +123,7 @@ export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
 export function tokenRoutes({ projects }: ScmParts): Routes {
   const viewOf = ({ hash: _hash, ...token }: ScmAccessToken) => ({
     ...token,
-    active: isActive(token),
+    active: isActive(token, projects.now()),
     user_id: SCM_USER.id,
     last_used_at: null,
   });

@@ -125,8 +125,11 @@ export interface ScmAccessToken {
 /** Returns the hash under which an access token is stored. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
-export function isActive({ revoked, expires_at: expires }: Pick<ScmAccessToken, 'revoked' | 'expires_at'>): boolean {
-  return !revoked && (expires === null || Date.parse(expires) > Date.now());
+export function isActive(
+  { revoked, expires_at: expires }: Pick<ScmAccessToken, 'revoked' | 'expires_at'>,
+  now: string,
+): boolean {
+  return !revoked && (expires === null || Date.parse(expires) > Date.parse(now));
 }
 
 /** The lists of a project whose records have a number. */

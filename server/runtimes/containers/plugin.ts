@@ -24,7 +24,8 @@ const STOP_TIMEOUT_MS = 60_000;
 export const containersPlugin = plugin({
   declaration: containers,
   async start(platform) {
-    const { config, logs, store, folder, nowMs, steadyMs, warn, onFault } = platform;
+    const { config, logs, store, folder, steadyMs, warn, onFault } = platform;
+    const nowMs = Date.now; // engines have the machine's time
     const { view } = store;
     const { engine, onStop, drainTimeoutS, stopTimeoutS: stopSeconds } = config.containers;
     const drainMs = drainTimeoutS * 1_000;

@@ -234,6 +234,11 @@ export class LambdaService implements LambdaInvoker {
     return this.#periodic.find(lambdaId);
   }
 
+  /** Call it when the clock has moved (D-222). */
+  clockMoved(byMs: number): void {
+    this.#periodic.clockMoved(byMs);
+  }
+
   /** Lets the rules about outbound calls that there are now hold for every lambda, from the next call on that comes when this has resolved. */
   applyRules(): Promise<void> {
     return this.#processes.applyRules();

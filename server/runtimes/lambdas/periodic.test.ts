@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Invocation } from '../../model/invocation.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { nextRunMs, periodicInfo } from '../../model/period.ts';
 import { LAMBDA } from '../../model/types/lambda.ts';
 import { Gate, WAIT_AT_GATE } from '../../testing/gate.ts';
@@ -82,51 +83,74 @@ describe('a lambda with periodic_info', () => {
   });
 });
 
+/** Runs one lambda by a clock that tests move, with fake timers. */
+function startByClock(periodic_info: JsonObject, fastMs = 0) {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const clock = { fastMs, runs: 0 };
+  const beganMs = Date.now();
+  const periodic = new Periodic({
+    view: new PlainWorld().view,
+    invoker: {
+      ...idleInvoker,
+      invoke: (...call) => {
+        clock.runs++;
+        return idleInvoker.invoke(...call);
+      },
+    },
+    isOn: true,
+    nowMs: () => Date.now() + clock.fastMs,
+    monotonicMs: () => Date.now() - beganMs,
+    onChange: () => {},
+    logLine: () => {},
+  });
+  onTestFinished(() => periodic.stop());
+  const at = new Date(beganMs).toISOString();
+  const lambda = {
+    id: 'clocked',
+    type: LAMBDA,
+    name: 'clocked',
+    parent: null,
+    state: 'Active',
+    owner: 'root',
+    created: { by: 'root', at },
+    modified: { action: 'create', by: 'root', at },
+    properties: { periodic_info },
+  } as const;
+  periodic.changed([{ after: lambda }]);
+  return { clock, periodic };
+}
+
 describe('a clock that was fast and is corrected', () => {
   it.each([
     { info: { interval_seconds: 60 }, afterMs: 60_000 },
     { info: { cron: '0 * * * *' }, afterMs: 60 * 60_000 },
   ])('does not stop runs by $info', async ({ info, afterMs }) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
-    onTestFinished(() => void vi.useRealTimers());
-    let fastMs = 24 * 60 * 60_000;
-    let runs = 0;
-    const beganMs = Date.now();
-    const periodic = new Periodic({
-      view: new PlainWorld().view,
-      invoker: {
-        ...idleInvoker,
-        invoke: (...call) => {
-          runs++;
-          return idleInvoker.invoke(...call);
-        },
-      },
-      isOn: true,
-      nowMs: () => Date.now() + fastMs,
-      monotonicMs: () => Date.now() - beganMs,
-      onChange: () => {},
-      logLine: () => {},
-    });
-    onTestFinished(() => periodic.stop());
-    const at = new Date(beganMs).toISOString();
-    const lambda = {
-      id: 'clocked',
-      type: LAMBDA,
-      name: 'clocked',
-      parent: null,
-      state: 'Active',
-      owner: 'root',
-      created: { by: 'root', at },
-      modified: { action: 'create', by: 'root', at },
-      properties: { periodic_info: info },
-    } as const;
-    periodic.changed([{ after: lambda }]);
+    const { clock } = startByClock(info, 24 * 60 * 60_000);
     await vi.advanceTimersByTimeAsync(1_000);
-    fastMs = 0;
+    clock.fastMs = 0;
     await vi.advanceTimersByTimeAsync(afterMs + 10_000);
-    expect(runs).toBeGreaterThan(0);
+    expect(clock.runs).toBeGreaterThan(0);
   });
 });
+
+it.each([{ interval_seconds: 3_600 }, { cron: '0 * * * *' }])(
+  'a clock that is advanced (D-222) runs %j once, at once, and again in its turn when the clock is back',
+  async (info) => {
+    const { clock, periodic } = startByClock(info);
+    clock.fastMs = 24 * 60 * 60_000;
+    periodic.clockMoved(clock.fastMs);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(clock.runs).toBe(1);
+    const backMs = -clock.fastMs;
+    clock.fastMs = 0;
+    periodic.clockMoved(backMs);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(clock.runs).toBe(1);
+    await vi.advanceTimersByTimeAsync(2 * 60 * 60_000);
+    expect(clock.runs).toBeGreaterThan(1);
+  },
+);
 
 describe('the next run', () => {
   const at = (text: string) => Date.parse(text);

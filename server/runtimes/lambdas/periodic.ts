@@ -60,6 +60,17 @@ export class Periodic {
     return { ...(nextAtMs !== undefined && { nextAtMs }), ...(lastAtMs !== undefined && { lastAtMs }), leftOut };
   }
 
+  /** Runs what has become due, earliest first; each lambda once. If the clock moved back, plans again. */
+  clockMoved(byMs: number): void {
+    const jobs = [...this.#jobs].sort(([, a], [, b]) => (a.nextAtMs ?? 0) - (b.nextAtMs ?? 0));
+    for (const [lambdaId, job] of jobs) {
+      if (job.nextAtMs === undefined) continue;
+      clearTimeout(job.timer);
+      if (byMs < 0) this.#plan(lambdaId, job, this.#options.nowMs(), job.nextAtMs + byMs);
+      else this.#wait(lambdaId, job, job.nextAtMs);
+    }
+  }
+
   stop(): void {
     for (const id of [...this.#jobs.keys()]) this.#end(id);
   }

@@ -3,6 +3,7 @@ import { crmPlugin } from '../../mocks/crm/plugin.ts';
 import { connectionExecutions, lambdaSenders, portRoutes } from '../../mocks/lambda-calls.ts';
 import { plugin, slot } from '../../plugin/plugin.ts';
 import {
+  clockMoved,
   committed,
   invocationEnded,
   invocationStarted,
@@ -76,6 +77,7 @@ export const lambdasPlugin = plugin({
     platform.fill(invokers, service);
     platform.on(committed, ({ changes }) => service.changed(changes));
     platform.on(outboundRulesChanged, () => service.applyRules());
+    platform.on(clockMoved, ({ byMs }) => service.clockMoved(byMs));
     platform.on(packageNamed, (id) => service.refetch(id));
     platform.onReady(() => service.start());
     platform.onStop(() => service.stop());

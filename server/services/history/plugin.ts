@@ -1,6 +1,6 @@
 import manifest from '../../../package.json' with { type: 'json' };
 import { plugin, slot } from '../../plugin/plugin.ts';
-import { freshWorlds } from '../../plugin/tokens.ts';
+import { freshWorlds, worldReset } from '../../plugin/tokens.ts';
 import { lazy } from '../../system/lazy.ts';
 import { resourcesPlugin } from '../resources/plugin.ts';
 import { hashPassword } from '../security/passwords.ts';
@@ -37,7 +37,7 @@ export const historyPlugin = plugin({
       };
       return [
         historyRouter(historyService, nowMs, guard),
-        resetRouter(historyService, platform.slot(freshWorlds), guard),
+        resetRouter(historyService, platform.slot(freshWorlds), () => platform.emit(worldReset, undefined), guard),
         snapshotRouter(new NamedSnapshots(store.files), historyService, archive, guard),
       ];
     });

@@ -19,7 +19,12 @@ export type FreshWorld = (seed: BodyOf<typeof resetRoutes.resetWorld>['seed']) =
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** Replaces the world with a seed, in one commit. The root user and all that is outside the world (keys, leads, history ...) are kept. */
-export function resetRouter(historyService: HistoryService, freshWorld: FreshWorld, guard: RouteGuard): Router {
+export function resetRouter(
+  historyService: HistoryService,
+  freshWorld: FreshWorld,
+  onReset: () => void,
+  guard: RouteGuard,
+): Router {
   return mountRoutes(resetRoutes, guard, {
     async resetWorld({ caller, body: { seed, dryRun }, req }) {
       const fresh = await freshWorld(seed);
@@ -28,6 +33,7 @@ export function resetRouter(historyService: HistoryService, freshWorld: FreshWor
       const { resources, total } = briefDifference(differenceBetween({ resources: present }, { resources: world }));
       const cause = causeOf({ caller, via: changeSourceOf(req) }, 'world.reset', `reset to the seed '${seed}'`);
       const commit = dryRun ? undefined : await historyService.replaceWith(world, cause);
+      if (!dryRun) onReset();
       return { resources, total, ...(commit && { commit: commit.seq }) };
     },
   });

@@ -84,7 +84,8 @@ function open<One extends Window>(windows: Map<string, One>, key: string, newWin
 }
 
 function isOpen({ startedAtMs }: Window, nowMs: number): boolean {
-  return nowMs < startedAtMs + WINDOW_MS;
+  // A window that starts much later is from before the clock moved back (D-222).
+  return nowMs >= startedAtMs - WINDOW_MS && nowMs < startedAtMs + WINDOW_MS;
 }
 
 export async function delayFailure(attempt: Attempt): Promise<void> {

@@ -22,7 +22,8 @@ export const accountRouters = slot<() => Promise<SecurityOptions['accountChanges
 export const securityPlugin = plugin({
   declaration: security,
   async start(platform) {
-    const { config, logs, addresses, nowMs, steadyMs, onFault } = platform;
+    const { config, logs, addresses, nowMs, clock, onFault } = platform;
+    const steadyMs = clock.lifetimeMs;
     const { view } = platform.store;
     const { tokenLifetimeS, tokenRequestsPerMinute } = config.limits;
     const tokenLifetimeMs = tokenLifetimeS * 1000;
@@ -48,7 +49,7 @@ export const securityPlugin = plugin({
     /** Can other machines connect? Then published passwords are not accepted. */
     const isOpen = !isLoopbackHost(config.host);
     const signIns = {
-      attempts: new AttemptLimiter(tokenRequestsPerMinute),
+      attempts: new AttemptLimiter(tokenRequestsPerMinute, steadyMs),
       async isPassword(password: string, user: StoredResource | undefined) {
         const stored = user?.properties.password;
         const isRight = await verifySignIn(password, typeof stored === 'string' ? stored : undefined);
@@ -71,11 +72,15 @@ export const securityPlugin = plugin({
         version: manifest.version,
         nowMs,
         ...signIns,
-        keyAttempts: new AttemptLimiter(tokenRequestsPerMinute),
+        keyAttempts: new AttemptLimiter(tokenRequestsPerMinute, steadyMs),
         onFault,
       });
     });
-    const sessions = new WindowSessions({ view, credentials, ...signIns }, platform, logs['window-sessions']);
+    const sessions = new WindowSessions(
+      { view, credentials, ...signIns },
+      { nowMs, steadyMs },
+      logs['window-sessions'],
+    );
     const settle = async () => void (await Promise.all([credentials.settle(), sessions.settle()]));
     await settle();
     // A disk without space is reported by the logs themselves.

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
+import { ERROR_CODES, type ErrorCode, type ErrorStatus, errorCodes } from '../../model/error-codes.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { type FaultRequest, type FaultRule, type FaultService, MAX_FAULT_RULES } from '../../model/fault-rule.ts';
+import { matchesStars } from '../../model/matches-stars.ts';
+
+/** The header of every response to which a fault rule applied; its value is the rule's ID (D-221). */
+export const FAULT_HEADER = 'X-Terrarium-Fault';
+
+/** The error of a service that a rule ordered, with the rule's status. */
+export class SimulatedError extends PlatformError {
+  readonly #status: number;
+
+  constructor(status: number, ruleId: string) {
+    super(reasonFor(status), `the fault rule ${ruleId} caused this response. To get others, delete the rule.`);
+    this.#status = status;
+  }
+
+  override get status(): ErrorStatus {
+    return this.#status as ErrorStatus; // or another status that the rule names
+  }
+}
+
+/** Returns the usual reason of a status, so that clients that compare reasons act as they would. */
+function reasonFor(status: number): ErrorCode {
+  if (status === 503) return 'overloaded';
+  const unknownStatus = status < 500 ? 'invalid_request' : 'internal_error';
+  return ERROR_CODES.find((code) => errorCodes[code].status === status) ?? unknownStatus;
+}
+
+/** The effect of a rule on one request. */
+export interface Fault {
+  ruleId: string;
+  isCut: boolean;
+  error: SimulatedError | undefined;
+  /** Resolves after the rule's delay, or when the rule is deleted. */
+  delayed(): Promise<void>;
+}
+
+/** The fault rules of the platform's own services (D-221). They are kept in memory only, and change nothing that is stored. */
+export class FaultRules {
+  readonly #onChange: () => void;
+  readonly #rules = new Map<string, { rule: FaultRule; deletion: AbortController }>();
+
+  constructor(onChange: () => void = () => {}) {
+    this.#onChange = onChange;
+  }
+
+  list(): FaultRule[] {
+    return Array.from(this.#rules.values(), ({ rule }) => ({ ...rule }));
+  }
+
+  /** Adds a rule after the others. Throws 409 if there are too many. */
+  add(request: FaultRequest): FaultRule {
+    if (this.#rules.size >= MAX_FAULT_RULES) {
+      throw new PlatformError(
+        'limit_reached',
+        `there are ${MAX_FAULT_RULES} fault rules, the maximum. Delete some first.`,
+      );
+    }
+    const rule = { id: randomUUID(), ...request, matched: 0, applied: 0 };
+    this.#rules.set(rule.id, { rule, deletion: new AbortController() });
+    this.#onChange();
+    return { ...rule };
+  }
+
+  /** Deletes a rule and ends its delays. Returns false if there is none with that ID. */
+  remove(id: string): boolean {
+    this.#rules.get(id)?.deletion.abort();
+    if (!this.#rules.delete(id)) return false;
+    this.#onChange();
+    return true;
+  }
+
+  /** Deletes all rules. Returns their number. */
+  clear(): number {
+    return [...this.#rules.keys()].filter((id) => this.remove(id)).length;
+  }
+
+  /** Counts a request for the rules that match, up to the first one that applies, and returns its effect. */
+  take(service: FaultService, method?: string, target?: string): Fault | undefined {
+    const [path = ''] = target?.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1) ?? [];
+    for (const { rule, deletion } of this.#rules.values()) {
+      if (rule.service !== service || (rule.method ?? method) !== method) continue;
+      if (rule.path !== undefined && !matchesStars(rule.path, path)) continue;
+      rule.matched += 1;
+      const number = rule.matched - (rule.after ?? 0);
+      if (number < 1 || number > (rule.times ?? number)) continue;
+      rule.applied += 1;
+      this.#onChange();
+      const { id: ruleId, status, delayMs, cut: isCut = false } = rule;
+      return {
+        ruleId,
+        isCut,
+        error: status === undefined ? undefined : new SimulatedError(status, ruleId),
+        async delayed() {
+          if (delayMs === undefined) return;
+          await wait(delayMs, undefined, { signal: deletion.signal, ref: false }).catch(() => undefined);
+        },
+      };
+    }
+    return undefined;
+  }
+
+  /**
+   * Returns the handler that a service calls before all others. Requests of the window are left alone: it reads in the background, and
+   * would use up the rules of a test.
+   *
+   * @param bodyOf the service's form of an error: a text, or an object that is sent as JSON
+   */
+  handlerFor(service: FaultService, bodyOf: (error: SimulatedError, path: string) => object | string) {
+    return async (request: IncomingMessage, response: ServerResponse, next: () => void): Promise<void> => {
+      // Routers of Express remove the beginning of the path from `url`.
+      const target = String(Object(request).originalUrl ?? request.url);
+      const isOfWindow = request.headers['x-terrarium-client'] === 'ui';
+      const fault = isOfWindow ? undefined : this.take(service, request.method, target);
+      if (!fault) return next();
+      response.setHeader(FAULT_HEADER, fault.ruleId);
+      await fault.delayed();
+      if (fault.isCut || request.socket.destroyed) return void request.socket.destroy();
+      if (!fault.error) return next();
+      const body = bodyOf(fault.error, target.split('?', 1)[0] ?? '');
+      const type = typeof body === 'string' ? 'text/plain' : 'application/json';
+      response.writeHead(fault.error.status, { 'Content-Type': `${type}; charset=utf-8` });
+      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    };
+  }
+}
