@@ -1,4 +1,5 @@
 import { memberOf } from '../../../../server/model/json.ts';
+import type { TypeWord } from '../../../../server/model/type-words.ts';
 import { fqonOf, type PlatformRecord } from '../../api/world.ts';
 
 /** The name in a reference such as `properties.parent`; empty when it has none. */
@@ -7,7 +8,7 @@ export function referenceName(reference: unknown): string {
   return typeof name === 'string' ? name : '';
 }
 
-/** Path of a container or job below `/meta` under its own word, where what only it has is found. */
-export function typedPath(record: PlatformRecord, collection: 'containers' | 'jobs'): string {
+/** Path of a resource below `/meta` under its own word, where what only it has is found. */
+export function typedPath(record: PlatformRecord, collection: TypeWord): string {
   return `/${record.org.properties?.fqon ?? fqonOf(record)}/${collection}/${record.id}`;
 }

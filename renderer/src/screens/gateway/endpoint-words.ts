@@ -15,6 +15,10 @@ export interface EndpointWords {
 /** A brand's key of the security plugin: `platformSecurity`, or another word before it. */
 const SECURITY_KEY = /^[a-z]+Security$/;
 
+/** The key of an endpoint's access control among its plugins; for one without, the key to set. */
+export const securityKeyIn = (plugins: unknown): string =>
+  Object.keys(Object(plugins)).find((name) => SECURITY_KEY.test(name)) ?? 'platformSecurity';
+
 export function endpointWords({ properties }: PlatformRecord): EndpointWords {
   const methods = textsIn(properties.methods);
   return {
@@ -28,8 +32,7 @@ export function endpointWords({ properties }: PlatformRecord): EndpointWords {
 function accessOf({ plugins, whitelist }: PlatformRecord['properties']): string {
   const addresses = textsIn(whitelist).length;
   const from = addresses === 0 ? '' : ` from ${counted(addresses, 'address', 'addresses')}`;
-  const key = Object.keys(Object(plugins)).find((pluginName) => SECURITY_KEY.test(pluginName)) ?? '';
-  const security = memberOf(plugins, key);
+  const security = memberOf(plugins, securityKeyIn(plugins));
   if (memberOf(security, 'enabled') !== true) return `everyone${from}`;
   const named = (['user', 'group'] as const).flatMap((noun) => {
     const { length } = textsIn(memberOf(security, `${noun}s`));

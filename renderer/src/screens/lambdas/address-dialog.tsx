@@ -3,10 +3,13 @@ import { useState } from 'react';
 import { useChange } from '../../api/change.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
+import { recordPath } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/fields.tsx';
+import { guarded, patchBetween } from '../resources/resource-patch.ts';
+import { EndpointFields, OPEN_ENDPOINT, optionsOf, withOptions } from './endpoint-options.tsx';
 import { firstApiName, loadApis, makePublic, pathFor } from './public-address.ts';
 
 export interface AddressDialogProps {
@@ -18,7 +21,9 @@ export interface AddressDialogProps {
 /** Gives a lambda one more public address. */
 export function AddressDialog({ lambda, location, onClose }: AddressDialogProps) {
   const [path, setPath] = useState(pathFor(lambda.name));
-  const making = useChange((_, send) => makePublic({ lambda, location: location, path, send }), {
+  const [options, setOptions] = useState(OPEN_ENDPOINT);
+  const answering = withOptions({}, options);
+  const making = useChange((_, send) => makePublic({ lambda, location, path, answering, send }), {
     message: `${lambda.name} is public at ${path}.`,
     onShown: onClose,
   });
@@ -33,9 +38,34 @@ export function AddressDialog({ lambda, location, onClose }: AddressDialogProps)
     >
       <div className="flex flex-col gap-3">
         <AddressField location={location} path={path} onChange={setPath} />
-        <p className="text-muted">
-          Everyone can call it, with any method. To restrict access, edit its endpoint in Resources.
-        </p>
+        <EndpointFields options={options} onChange={setOptions} />
+        <p className="text-muted">Accepts any method. To accept only some, edit the endpoint in Resources.</p>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Changes the rate limit, access and response of an endpoint. */
+export function EndpointDialog({ endpoint, onClose }: { endpoint: PlatformRecord; onClose(): void }) {
+  const [{ name, properties }] = useState(endpoint);
+  const [options, setOptions] = useState(optionsOf(properties));
+  const before = { name, properties };
+  const patch = patchBetween(before, { name, properties: withOptions(properties, options) });
+  const change = useChange((_, send) => send('PATCH', `/meta${recordPath(endpoint)}`, guarded(before, patch)), {
+    message: `${name} was changed.`,
+    onShown: onClose,
+  });
+  return (
+    <Dialog
+      title={`Change endpoint ${name}`}
+      onClose={onClose}
+      action="Save endpoint"
+      onAction={change.mutate}
+      isReady={patch.length > 0}
+      making={change}
+    >
+      <div className="flex flex-col gap-3">
+        <EndpointFields options={options} onChange={setOptions} />
       </div>
     </Dialog>
   );

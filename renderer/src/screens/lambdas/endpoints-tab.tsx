@@ -1,4 +1,4 @@
-import { Plus, Send, Terminal } from 'lucide-react';
+import { Pencil, Plus, Send, Terminal } from 'lucide-react';
 import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
@@ -11,9 +11,11 @@ import { Pending } from '../../components/pending.tsx';
 import { Badge } from '../../components/state.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { endpointWords } from '../gateway/endpoint-words.ts';
 import type { WrittenRequest } from '../gateway/saved-requests.ts';
 import { NEW_REQUEST, SendDialog } from '../gateway/send-dialog.tsx';
-import { AddressDialog } from './address-dialog.tsx';
+import { AddressDialog, EndpointDialog } from './address-dialog.tsx';
+import { optionsOf } from './endpoint-options.tsx';
 import { canBePublic } from './public-address.ts';
 
 /** The public addresses of the lambda, with the test event as a command for a shell. */
@@ -67,7 +69,9 @@ interface EndpointProps {
 }
 
 function Endpoint({ endpoint, event, onSend }: EndpointProps) {
-  const { public_url: url, methods, synchronous, plugins } = endpoint.properties;
+  const { public_url: url, methods } = endpoint.properties;
+  const [isChanging, setChanging] = useState(false);
+  const { perMinute, isAsynchronous } = optionsOf(endpoint.properties);
   const allowed = Array.isArray(methods) && methods.length > 0 ? methods.map(String) : ['any method'];
   const address = typeof url === 'string' ? url : undefined;
   const method = allowed.includes('POST') || allowed.includes('any method') ? 'POST' : (allowed[0] ?? 'POST');
@@ -94,24 +98,26 @@ function Endpoint({ endpoint, event, onSend }: EndpointProps) {
           <Copy text={address} subject="public address" />
         </>
       )}
-      {synchronous === false && <Badge>asynchronous</Badge>}
-      {limitIn(plugins) && <Badge>{limitIn(plugins)}</Badge>}
-      <span className="ml-auto flex items-center gap-3">
+      <span className="text-muted">
+        Rate limit: {perMinute === undefined ? 'none' : `${perMinute} a minute`} · Access:{' '}
+        {endpointWords(endpoint).access}
+        {isAsynchronous && ' · asynchronous'}
+      </span>
+      <span className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Button icon={Pencil} needs="apiendpoint.update" onPress={() => setChanging(true)}>
+          Change
+        </Button>
         <Button icon={Send} needs="all" isDisabled={address === undefined} onPress={send}>
           Send a request
         </Button>
         <Button icon={Terminal} isDisabled={address === undefined} onPress={() => void copyCurl()}>
           Copy as curl
         </Button>
-        <PlaceLink to={{ screen: 'resources', id: endpoint.id }}>{endpoint.name}</PlaceLink>
+        <PlaceLink to={{ screen: 'resources', id: endpoint.id }} label={`All properties of ${endpoint.name}`}>
+          All properties
+        </PlaceLink>
       </span>
+      {isChanging && <EndpointDialog endpoint={endpoint} onClose={() => setChanging(false)} />}
     </li>
   );
-}
-
-/** `60 a minute`, for a limit that is on. */
-function limitIn(plugins: unknown): string | undefined {
-  // As: what the schema of endpoints says of this member.
-  const limit = (plugins as { rateLimit?: { enabled?: boolean; perMinute?: number } } | undefined)?.rateLimit;
-  return limit?.enabled && limit.perMinute !== undefined ? `${limit.perMinute} a minute` : undefined;
 }

@@ -15,6 +15,7 @@ import { useProviders } from '../resources/provider-field.tsx';
 import { ResourcePicker } from '../resources/resource-picker.tsx';
 import { AddressField } from './address-dialog.tsx';
 import { codeOf } from './code-text.ts';
+import { EndpointFields, OPEN_ENDPOINT, withOptions } from './endpoint-options.tsx';
 import { canBePublic, makePublic, pathFor } from './public-address.ts';
 import { STARTERS } from './starters.ts';
 
@@ -42,6 +43,7 @@ export function NewLambdaDialog({
   const [chosenParentId, setParentId] = useState<string>();
   const parentId = chosenParentId ?? firstParentId;
   const [typedPath, setPath] = useState<string>();
+  const [options, setOptions] = useState(OPEN_ENDPOINT);
   const [providerId, setProviderId] = useState<string>();
   const location = usePlace(parentId).data;
   const parent = location?.resource;
@@ -52,7 +54,8 @@ export function NewLambdaDialog({
       const lambda = await send<PlatformRecord>('POST', path, body);
       if (!canBePublic(location) || publicPath === '') return { lambda, hasAddress: false };
       try {
-        await makePublic({ lambda, location, path: publicPath, answering: starter.answering, send });
+        const answering = { ...starter.answering, ...withOptions({}, options) };
+        await makePublic({ lambda, location, path: publicPath, answering, send });
       } catch (thrown) {
         // The lambda exists: its address can be added on the Endpoints tab.
         const reason = failureOf(thrown).message;
@@ -113,6 +116,7 @@ export function NewLambdaDialog({
         />
         <Select label="Code template" options={STARTERS} value={starter.id} onChange={setStarterId} />
         {canBePublic(location) && <AddressField location={location} path={publicPath} onChange={setPath} isOptional />}
+        {canBePublic(location) && publicPath !== '' && <EndpointFields options={options} onChange={setOptions} />}
         {providers && providers.length !== 1 && (
           <Select
             label="Provider"

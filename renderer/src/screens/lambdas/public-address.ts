@@ -7,6 +7,8 @@ import type { PlatformRecord } from '../../api/world.ts';
 export interface Answering {
   methods?: readonly string[];
   is_http_aware?: boolean;
+  synchronous?: boolean;
+  plugins?: unknown;
 }
 
 /** The lambda and the path of a new endpoint. */

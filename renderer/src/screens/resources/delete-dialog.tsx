@@ -1,11 +1,12 @@
 import { useChange } from '../../api/change.ts';
 import { kindOf, kindOfWord, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
 import { type TypeCounts, useSubtree } from '../../api/tree.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { type PlatformRecord, useWorld } from '../../api/world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useGo } from '../../url.ts';
+import { typedPath } from '../containers/container-place.ts';
 import { CurlNote } from './curl-note.tsx';
 import { drafts } from './use-draft.ts';
 
@@ -23,6 +24,12 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
   const go = useGo();
   const below = useSubtree(record.id, true);
   const kind = kindOf(record);
+  const isTarget = kind.collection === 'lambdas' || kind.collection === 'containers';
+  const endpoints = useWorld<PlatformRecord[]>(
+    `${typedPath(record, kind.collection)}/apiendpoints`,
+    { expand: true },
+    isTarget,
+  );
   const count = below.data?.total ?? 0;
   const path = `/meta${recordPath(record)}`;
   const query = count > 0 ? { force: true } : undefined;
@@ -48,7 +55,7 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
       action={count === 0 ? `Delete ${kind.title}` : `Delete all ${(count + 1).toLocaleString('en')}`}
       onAction={deletion.mutate}
       look="destroy"
-      making={{ ...deletion, isPending: deletion.isPending || below.isPending }}
+      making={{ ...deletion, isPending: deletion.isPending || below.isPending || endpoints.isLoading }}
     >
       {below.isPending ? (
         <Skeleton label="Finding resources below it" rows={2} />
@@ -77,9 +84,21 @@ export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps)
           </section>
         </>
       )}
+      {endpoints.data && endpoints.data.length > 0 && (
+        <p className="mt-2">
+          {counted(endpoints.data.length, 'endpoint')} {endpoints.data.length === 1 ? 'stops' : 'stop'} working and will
+          return 503:{' '}
+          <span className="mono break-words">{endpoints.data.map((endpoint) => addressOf(endpoint)).join(', ')}</span>
+        </p>
+      )}
       <CurlNote method="DELETE" path={path} {...(query && { query })} />
     </Dialog>
   );
+}
+
+/** The path of an endpoint's public address, or its name. */
+function addressOf({ name, properties: { public_url: url } }: PlatformRecord): string {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).pathname : name;
 }
 
 /** `2 environments, 1 lambda` */
