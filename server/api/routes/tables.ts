@@ -3,6 +3,7 @@ import { deliveryRoutes } from './delivery.ts';
 import { formRoutes } from './forms.ts';
 import { historyRoutes, resetRoutes, snapshotRoutes } from './history.ts';
 import { leadRoutes } from './leads.ts';
+import { liveMapRoutes } from './live-map.ts';
 import { invokeRoutes, logRoutes, plainLogRoutes } from './logs.ts';
 import { mailRoutes } from './mails.ts';
 import { anyRoutes, entitlementTables, referenceRoutes, resourceRoutes } from './meta-any.ts';
@@ -64,6 +65,7 @@ export const emulatorTables = [
   outboundListRoutes,
   failureRoutes,
   figureRoutes,
+  liveMapRoutes,
   searchRoutes,
   sendingRoutes,
   settingsRoutes,
