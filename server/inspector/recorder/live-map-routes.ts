@@ -17,8 +17,6 @@ const RANGE_MS = 60 * 60_000;
 /** Requests that ended earlier are not shown as passing. */
 const LISTED_MS = 3_000;
 const MAX_PASSAGES = 20_000;
-/** Host of public addresses without a host of their own. */
-const GATEWAY = 'http://gateway';
 
 const CALLERS: Readonly<Record<string, string>> = {
   anonymous: 'Without account',
@@ -214,8 +212,8 @@ function describeNode(
 
 /** Methods and path, such as `POST /website/lead`; with a host if the endpoint has one of its own. */
 function endpointName(view: WorldView, endpoint: StoredResource): string {
-  const url = publicUrlOf(view, endpoint, GATEWAY);
-  const { methods } = endpoint.properties;
-  const address = url.startsWith(GATEWAY) ? url.slice(GATEWAY.length) : url.replace(/^\w+:\/\//, '');
+  const { methods, hosts } = endpoint.properties;
+  const [, host = '', path = ''] = /^\w+:\/\/([^/]*)(.*)/.exec(publicUrlOf(view, endpoint, 'http://gateway')) ?? [];
+  const address = `${Array.isArray(hosts) && hosts.length > 0 ? host : ''}${path}`;
   return Array.isArray(methods) && methods.length > 0 ? `${methods.join(' ')} ${address}` : address;
 }
