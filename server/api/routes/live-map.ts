@@ -46,6 +46,7 @@ export const liveMapRoutes = defineRoutes('Window', {
     query: { scope: uuid('Only below this organization, workspace or environment') },
     answer: ok(
       object('LiveMap', {
+        requests: count.describe('Requests and runs of lambdas, wherever they come from'),
         nodes: z.array(mapNode),
         edges: z.array(mapEdge),
         passages: z.array(mapPassage).describe('The ways of requests that ended in the last seconds, oldest first'),

@@ -91,6 +91,8 @@ describe('GET /inspect/live-map', () => {
     const map = await readMap(viewer.bearer);
     expect(JSON.stringify(map)).not.toMatch(new RegExp(`${endpoint.id}|${hiddenLambda.id}|unpublished`));
     expect(nodeIn(map, `targets:${lambda.id}`)).toMatchObject({ requests: 5, failed: 1 });
+    expect(map.requests).toBe(5);
+    expect(nodeIn(map, 'callers:anonymous')).toBeUndefined();
     expect(nodeIn(map, 'outside:crm')?.requests).toBe(3);
     expect(edgesIn(map)).toContain(`targets:${lambda.id} > outside:crm: 3, 1 failed`);
     expect(nodeIn(await readMap(), 'outside:crm')?.requests).toBe(4);

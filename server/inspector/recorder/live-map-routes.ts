@@ -152,11 +152,12 @@ export function liveMapRouter(data: RecordedData & { scmHost(): string }, guard:
         const [from, to] = [visibleNode(passage.from), visibleNode(passage.to)];
         return to === undefined ? [] : { ...passage, from, to };
       });
+      const endpointIds = idsOf('apiendpoints');
       const map = toLiveMap({
         passages,
         nodeIds: [
-          'callers:anonymous',
-          ...idsOf('apiendpoints').map((id): NodeId => `endpoints:${id}`),
+          ...(endpointIds.length > 0 ? (['callers:anonymous'] as const) : []),
+          ...endpointIds.map((id): NodeId => `endpoints:${id}`),
           ...[...idsOf('lambdas'), ...idsOf('containers')].map((id): NodeId => `targets:${id}`),
           ...Object.keys(MOCKS).map((mock): NodeId => `outside:${mock}`),
         ],

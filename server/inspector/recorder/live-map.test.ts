@@ -20,7 +20,8 @@ const WAY = [
 
 describe('toLiveMap', () => {
   it('counts the requests of each node and edge', () => {
-    const { nodes, edges } = mapOf([...WAY, ...WAY]);
+    const { nodes, edges, requests } = mapOf([...WAY, ...WAY]);
+    expect(requests).toBe(2);
     expect(nodes.map(({ id, requests, failed }) => [id, requests, failed])).toEqual([
       ['callers:anonymous', 2, 0],
       ['endpoints:lead', 2, 0],
@@ -68,9 +69,10 @@ describe('toLiveMap', () => {
   it('lists only the newest passages, and none whose origin is hidden', () => {
     const hidden = { ...passage('endpoints:lead', 'targets:form'), from: undefined };
     const newest = passage('callers:anonymous', 'endpoints:lead');
-    const { passages, edges, nodes } = mapOf([...WAY, hidden, newest], [], newest.endedAtMs - 1);
+    const { passages, edges, nodes, requests } = mapOf([...WAY, hidden, newest], [], newest.endedAtMs - 1);
     expect(passages).toEqual([{ seq: newest.seq, from: newest.from, to: newest.to, isFailed: false }]);
     expect(edges).toHaveLength(3);
+    expect(requests).toBe(3);
     expect(nodes.find(({ id }) => id === 'targets:form')?.requests).toBe(2);
   });
 });

@@ -55,11 +55,14 @@ export function toLiveMap({ passages, nodeIds, describe, targetOf, listedFromMs 
     return nodeFigures;
   };
   for (const id of nodeIds) figuresOf(id);
+  let requests = 0;
   for (const passage of passages) {
     addPassage(figuresOf(passage.to), passage, isLost(passage));
+    const isFirst = passage.from === undefined || columnOf(passage.from) === 'callers';
+    if (isFirst) requests += 1;
     if (passage.from === undefined) continue;
     const source = figuresOf(passage.from);
-    if (columnOf(passage.from) === 'callers') source.requests += 1;
+    if (isFirst) source.requests += 1;
   }
   const isFailing = ({ failed, succeededInRow }: NodeFigures) => failed > succeededInRow;
   const drawnIds = new Set<NodeId>();
@@ -105,7 +108,12 @@ export function toLiveMap({ passages, nodeIds, describe, targetOf, listedFromMs 
     return { id, column: columnOf(id), ...describe(id), ...counts, isFailing: isFailing(figuresOf(id)) };
   });
   nodes.sort((a, b) => a.name.localeCompare(b.name, 'en'));
-  return { nodes: [...nodes, ...hiddenNodes], edges: [...edges.values()], passages: views.slice(-MAX_LISTED) };
+  return {
+    requests,
+    nodes: [...nodes, ...hiddenNodes],
+    edges: [...edges.values()],
+    passages: views.slice(-MAX_LISTED),
+  };
 }
 
 function addPassage(figures: NodeFigures, { executionId, requestSeq }: Passage, isLost: boolean): void {

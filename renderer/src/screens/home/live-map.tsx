@@ -1,6 +1,7 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import type { MapColumn, MapEdge, MapNode } from '../../../../server/api/routes/live-map.ts';
 import { live } from '../../api/live.ts';
+import { useMissingOf } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { Time } from '../../components/amount.tsx';
@@ -12,7 +13,7 @@ import { useWidth } from '../../components/width.ts';
 import { useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { showPassages } from './map-dots.ts';
-import { edgeKey, layoutMap, NODE_HEIGHT_PX } from './map-layout.ts';
+import { edgeKey, HEAD_PX, layoutMap, NODE_HEIGHT_PX } from './map-layout.ts';
 import { FailureLink, MapNodeCard } from './map-node.tsx';
 
 /** An hour passes without any request, too. */
@@ -43,7 +44,7 @@ export function LiveMap() {
   const map = query.data;
   const failing = map?.nodes.filter(({ isFailing }) => isFailing).length ?? 0;
   return (
-    <section aria-labelledby={headingId} className="min-w-0">
+    <section aria-labelledby={headingId} className="relative min-w-0">
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 id={headingId}>Live map</h2>
         {map && (
@@ -68,8 +69,7 @@ export function LiveMap() {
   );
 }
 
-function RequestCount({ map: { nodes, countedFrom } }: { map: LiveMapView }) {
-  const requests = nodes.reduce((sum, { column, requests }) => sum + (column === 'callers' ? requests : 0), 0);
+function RequestCount({ map: { requests, countedFrom } }: { map: LiveMapView }) {
   return (
     <>
       {counted(requests, 'request')}{' '}
@@ -91,6 +91,10 @@ function MapPicture({ map, isLive }: { map: LiveMapView; isLive: boolean }) {
   const layout = useMemo(() => layoutMap(map, availablePx), [map, availablePx]);
   const { width, height, nodeWidth, columns, paths } = layout;
   const failingIds = useMemo(() => new Set(map.nodes.flatMap(({ id, isFailing }) => (isFailing ? id : []))), [map]);
+  const missing = useMissingOf();
+  const curves = [...paths.values()].join();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where edges move, the dots on their former ways end
+  useEffect(() => () => dots.current?.replaceChildren(), [curves]);
   const lastSeq = useRef<number>(undefined);
   useEffect(() => {
     const newest = map.passages.at(-1)?.seq ?? lastSeq.current ?? 0;
@@ -99,7 +103,7 @@ function MapPicture({ map, isLive }: { map: LiveMapView; isLive: boolean }) {
     if (dots.current && isLive && !document.hidden) showPassages(dots.current, passed, layout);
   }, [map, layout, isLive]);
   return (
-    <div ref={frame} className="overflow-x-auto overflow-y-hidden p-0.5">
+    <div ref={frame} className="overflow-x-auto overflow-y-hidden">
       <div className="relative" style={{ width, height }}>
         <svg aria-hidden width={width} height={height} className="absolute inset-0">
           {map.edges.map((edge) => (
@@ -121,6 +125,11 @@ function MapPicture({ map, isLive }: { map: LiveMapView; isLive: boolean }) {
             <h3 id={`map-${column}`} className="eyebrow absolute top-0" style={{ left: x, width: nodeWidth }}>
               {TITLES[column]}
             </h3>
+            {nodes.length === 0 && (
+              <p className="absolute text-small text-muted" style={{ left: x, top: HEAD_PX, width: nodeWidth }}>
+                {missing(column === 'targets' ? 'lambda.view' : 'apiendpoint.view') ?? 'None yet'}
+              </p>
+            )}
             <ul aria-labelledby={`map-${column}`}>
               {nodes.map(({ node, y }) => (
                 <li

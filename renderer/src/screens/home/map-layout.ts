@@ -29,7 +29,7 @@ export function layoutMap(
   const nodeWidth = Math.min(MAX_NODE_WIDTH_PX, Math.floor((width - 3 * MIN_GAP_PX) / 4));
   const step = (width - nodeWidth) / 3;
   const byColumn = MAP_COLUMNS.map((column) => nodes.filter((node) => node.column === column));
-  const rows = Math.max(1, ...byColumn.map(({ length }) => length));
+  const rows = Math.max(2, ...byColumn.map(({ length }) => length));
   const height = HEAD_PX + rows * ROW_PX;
   const positions = new Map<string, { x: number; y: number }>();
   const columns = byColumn.map((columnNodes, index) => {

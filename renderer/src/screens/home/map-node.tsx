@@ -62,7 +62,7 @@ function failureLocation({ executionId, requestSeq }: NonNullable<MapNode['lastF
 const COVERING = 'after:absolute after:inset-0 after:rounded-lg';
 
 export function MapNodeCard({ node }: { node: MapNode }) {
-  const { kind, name, requests, isFailing, lastFailure } = node;
+  const { kind, name, requests, isFailing } = node;
   const Icon = isFailing ? CircleX : ICONS[kind];
   return (
     <>
@@ -79,7 +79,6 @@ export function MapNodeCard({ node }: { node: MapNode }) {
           <FailureLink node={node} className={isFailing ? COVERING : 'relative z-10'} />
         </span>
       </span>
-      {lastFailure === undefined && isFailing && <span className="sr-only">failing</span>}
     </>
   );
 }
