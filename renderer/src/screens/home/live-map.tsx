@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
-import type { MapColumn, MapEdge, MapNode } from '../../../../server/api/routes/live-map.ts';
+import type { MapEdge } from '../../../../server/api/routes/live-map.ts';
 import { live } from '../../api/live.ts';
 import { useMissingOf } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
@@ -13,17 +13,11 @@ import { useWidth } from '../../components/width.ts';
 import { useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { showPassages } from './map-dots.ts';
-import { edgeKey, HEAD_PX, layoutMap, NODE_HEIGHT_PX } from './map-layout.ts';
+import { COLUMN_TITLES, edgeKey, HEAD_PX, layoutMap, MAP_COLUMNS, NODE_HEIGHT_PX } from './map-layout.ts';
 import { FailureLink, MapNodeCard } from './map-node.tsx';
 
 /** An hour passes without any request, too. */
 const REFRESH_MS = 60_000;
-const TITLES: Readonly<Record<MapColumn, string>> = {
-  callers: 'Who calls',
-  endpoints: 'Gateway',
-  targets: 'Lambdas and containers',
-  outside: 'Outside',
-};
 const VIEWS = [
   { id: 'map', text: 'Map' },
   { id: 'table', text: 'Table' },
@@ -44,7 +38,7 @@ export function LiveMap() {
   const map = query.data;
   const failing = map?.nodes.filter(({ isFailing }) => isFailing).length ?? 0;
   return (
-    <section aria-labelledby={headingId} className="relative min-w-0">
+    <section aria-labelledby={headingId} className="min-w-0">
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 id={headingId}>Live map</h2>
         {map && (
@@ -123,7 +117,7 @@ function MapPicture({ map, isLive }: { map: LiveMapView; isLive: boolean }) {
         {columns.map(({ column, x, nodes }) => (
           <div key={column}>
             <h3 id={`map-${column}`} className="eyebrow absolute top-0" style={{ left: x, width: nodeWidth }}>
-              {TITLES[column]}
+              {COLUMN_TITLES[column]}
             </h3>
             {nodes.length === 0 && (
               <p className="absolute text-small text-muted" style={{ left: x, top: HEAD_PX, width: nodeWidth }}>
@@ -159,6 +153,7 @@ function strokeOf({ requests }: MapEdge, isFailing: boolean) {
 
 /** The nodes and what leads to them, in words. Screen readers also find it next to the picture. */
 function MapTable({ map: { nodes, edges }, isShown }: { map: LiveMapView; isShown: boolean }) {
+  const sorted = MAP_COLUMNS.flatMap((column) => nodes.filter((node) => node.column === column));
   const nameOf = new Map(nodes.map(({ id, name }) => [id, name]));
   const sourcesOf = (id: string) =>
     edges.flatMap(({ from, to, requests }) =>
@@ -167,11 +162,16 @@ function MapTable({ map: { nodes, edges }, isShown }: { map: LiveMapView; isShow
   return (
     <div className={isShown ? 'card overflow-x-auto' : 'sr-only'}>
       <table aria-label="Requests of the last hour" className="w-full">
-        <TableHead heads={['Kind', 'Name', 'Called by', 'Requests', 'Failed']} />
+        <TableHead
+          heads={[
+            ...['Column', 'Name', 'Called by'],
+            ...['Requests', 'Failed'].map((text) => ({ text, className: 'text-right' })),
+          ]}
+        />
         <tbody>
-          {nodes.map((node: MapNode) => (
+          {sorted.map((node) => (
             <tr key={node.id} className="h-[30px] border-t border-line/55">
-              <td className="px-2 whitespace-nowrap text-muted">{TITLES[node.column]}</td>
+              <td className="px-2 whitespace-nowrap text-muted">{COLUMN_TITLES[node.column]}</td>
               <td className="px-2 break-words">{node.name}</td>
               <td className="px-2 text-muted">{sourcesOf(node.id).join(', ') || '-'}</td>
               <td className="px-2 text-right">{node.requests.toLocaleString('en')}</td>

@@ -1,11 +1,19 @@
-import { MAP_COLUMNS, type MapColumn, type MapEdge, type MapNode } from '../../../../server/api/routes/live-map.ts';
+import type { MapColumn, MapEdge, MapNode } from '../../../../server/api/routes/live-map.ts';
+
+export const COLUMN_TITLES: Readonly<Record<MapColumn, string>> = {
+  callers: 'Who calls',
+  endpoints: 'Gateway',
+  targets: 'Lambdas and containers',
+  outside: 'Outside',
+};
+export const MAP_COLUMNS = Object.keys(COLUMN_TITLES) as readonly MapColumn[]; // its keys
 
 export const NODE_HEIGHT_PX = 46;
 /** Space for the headings of the columns. */
 export const HEAD_PX = 26;
 const ROW_PX = NODE_HEIGHT_PX + 12;
 const MAX_NODE_WIDTH_PX = 240;
-const MIN_GAP_PX = 44;
+const MIN_GAP_PX = 32;
 /** With less space than this, the map scrolls. */
 export const MIN_WIDTH_PX = 760;
 
@@ -32,12 +40,13 @@ export function layoutMap(
   const rows = Math.max(2, ...byColumn.map(({ length }) => length));
   const height = HEAD_PX + rows * ROW_PX;
   const positions = new Map<string, { x: number; y: number }>();
-  const columns = byColumn.map((columnNodes, index) => {
+  const columns = MAP_COLUMNS.map((column, index) => {
+    const columnNodes = byColumn[index] ?? [];
     const x = Math.round(index * step);
     const top = HEAD_PX + ((rows - columnNodes.length) * ROW_PX) / 2;
     const placed = sortBySources(columnNodes, edges, positions).map((node, row) => ({ node, y: top + row * ROW_PX }));
     for (const { node, y } of placed) positions.set(node.id, { x, y });
-    return { column: MAP_COLUMNS[index] ?? 'callers', x, nodes: placed };
+    return { column, x, nodes: placed };
   });
   const paths = new Map<string, string>();
   for (const edge of edges) {

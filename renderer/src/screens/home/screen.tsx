@@ -54,7 +54,7 @@ export default function HomeScreen() {
   const { isPresenting } = useValue(preferences);
   return (
     <ScreenFrame title="Home">
-      <div className="min-h-0 flex-1 overflow-auto p-4">{isPresenting ? <LiveMap /> : <Overview />}</div>
+      <div className="relative min-h-0 flex-1 overflow-auto p-4">{isPresenting ? <LiveMap /> : <Overview />}</div>
     </ScreenFrame>
   );
 }
