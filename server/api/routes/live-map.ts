@@ -41,8 +41,8 @@ export const liveMapRoutes = defineRoutes('Window', {
     summary: 'Read the ways of requests in the last hour',
     description:
       'Returns who called which endpoints, lambdas and containers, and which hosts lambdas called, as nodes and edges. They are ' +
-      'counted from the records of resources that you can view. In each column, the busiest nodes are listed, and one node stands ' +
-      'for the others.',
+      'counted from the records of resources that you can view. In each column, the busiest nodes are listed, and one node is ' +
+      'the sum of the others.',
     query: { scope: uuid('Only below this organization, workspace or environment') },
     answer: ok(
       object('LiveMap', {

@@ -4,7 +4,7 @@ import { edgeKey, type MapLayout } from './map-layout.ts';
 /** Time of a dot from one column to the next. */
 const STEP_MS = 650;
 const HIGHLIGHT_MS = 1_500;
-/** More at the same time could not be told apart. */
+/** The most dots that can be distinguished at the same time. */
 const MAX_DOTS = 60;
 const SVG = 'http://www.w3.org/2000/svg';
 

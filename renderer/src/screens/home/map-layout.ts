@@ -34,7 +34,7 @@ export function layoutMap(
   availablePx: number,
 ): MapLayout {
   const width = Math.max(MIN_WIDTH_PX, availablePx);
-  const nodeWidth = Math.min(MAX_NODE_WIDTH_PX, Math.floor((width - 3 * MIN_GAP_PX) / 4));
+  const nodeWidth = Math.min(MAX_NODE_WIDTH_PX, Math.trunc((width - 3 * MIN_GAP_PX) / 4));
   const step = (width - nodeWidth) / 3;
   const byColumn = MAP_COLUMNS.map((column) => nodes.filter((node) => node.column === column));
   const rows = Math.max(2, ...byColumn.map(({ length }) => length));
@@ -59,7 +59,7 @@ export function layoutMap(
   return { width, height, nodeWidth, columns, paths };
 }
 
-/** The nodes that stand for others stay last. */
+/** The node that is the sum of others stays last. */
 function sortBySources(
   nodes: readonly MapNode[],
   edges: readonly MapEdge[],

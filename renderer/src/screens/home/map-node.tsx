@@ -38,7 +38,7 @@ const ALL: Readonly<Record<MapColumn, WindowLocation>> = {
   outside: { screen: 'invocations', search: { list: 'outbound' } },
 };
 
-/** The location that shows what a node stands for. */
+/** The location that shows more about a node. */
 function locationOf({ kind, column, resourceId, name }: MapNode): WindowLocation {
   if (kind === 'lambda') return { screen: 'lambdas', id: resourceId };
   if (kind === 'container') return { screen: 'containers', search: { sel: resourceId } };

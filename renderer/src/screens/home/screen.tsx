@@ -49,7 +49,7 @@ function UncaughtForm() {
   );
 }
 
-/** What fails, the ways of requests, and the first steps. A presenter shows the map alone. */
+/** The current failures, the live map and the first steps. A presenter shows the map alone. */
 export default function HomeScreen() {
   const { isPresenting } = useValue(preferences);
   return (
