@@ -31,7 +31,8 @@ test('a missing lead is explained on Home, and one click restores it', async ({ 
     new RegExp(`Since root removed CRM_OID on contact-form .* in commit ${commit}`),
   );
   await expect(page.getByRole('navigation', { name: 'Screens' })).toContainText('2 rejected');
-  await expect(page.getByRole('listitem').filter({ hasText: /^Mock CRM.*http/s })).toContainText('2 forms rejected');
+  const map = page.getByRole('region', { name: 'Live map' });
+  await expect(map.getByRole('listitem').filter({ hasText: 'Mock CRM' })).toContainText('2 failed');
   await expectNoFaults(page);
 
   // The only click.

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { WEB_FORM } from '../server/model/web-form.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
@@ -9,8 +10,11 @@ interface Named {
   name: string;
 }
 
-const card = (page: Page, name: string) =>
-  page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) });
+const map = (page: Page) => page.getByRole('region', { name: 'Live map' });
+const nodeOf = (page: Page, name: string) =>
+  map(page)
+    .getByRole('listitem')
+    .filter({ has: page.getByRole('link', { name, exact: true }) });
 const guide = (page: Page, title: string) =>
   page.getByRole('article').filter({ has: page.getByRole('heading', { name: title }) });
 
@@ -21,39 +25,95 @@ async function changeLambda(platform: WindowPlatform, page: Page, name: string, 
   expect(await platform.send(page, 'PATCH', `/meta/demo/lambdas/${found?.id}`, patch)).toMatchObject({ status: 200 });
 }
 
-test('each service counts its requests and links to its last error', { tag: '@slow' }, async ({ page, platform }) => {
-  await platform.open(page);
-  const { baseUrl } = platform.ready;
-  await expect(card(page, 'Gateway')).toContainText('no requests in the last 30 minutes');
-  await expect(card(page, 'Containers')).toContainText('no engine');
-  await expectNoFaults(page, 'a platform at rest');
+/** Counts the frames that scripts of the page request in the time of ten frames. */
+const REQUESTED_FRAMES = `(async () => {
+  const request = requestAnimationFrame;
+  let count = 0;
+  globalThis.requestAnimationFrame = (callback) => (count++, request(callback));
+  for (let frame = 0; frame < 10; frame++) await new Promise((resolve) => request(resolve));
+  globalThis.requestAnimationFrame = request;
+  return count;
+})()`;
+/** Collects the shapes by which the map shows requests that pass. */
+const COLLECT_PASSAGES = `(() => {
+  globalThis.passages = [];
+  new MutationObserver((changes) => {
+    for (const { target, addedNodes } of changes)
+      if (target.nodeName === 'g') for (const shape of addedNodes) globalThis.passages.push(shape.nodeName);
+  }).observe(document.querySelector('main'), { childList: true, subtree: true });
+})()`;
+const dotsIn = (page: Page) => map(page).locator('svg > g > circle');
 
-  for (let count = 0; count < 3; count++) {
-    await platform.call('/website/orders/1001');
-    await fetch(`${baseUrl}/meta/orgs`);
-    await fetch(`${baseUrl}/security/root/directories`);
-  }
-  const { body } = await platform.send(page, 'GET', '/inspect/scm');
-  const { apiUrl } = body as { apiUrl: string }; // as the API document says
-  await fetch(apiUrl, { headers: { 'PRIVATE-TOKEN': 'wrong' } });
-  const line = (name: string) => card(page, name).getByRole('img', { name: `${name}: requests a minute` });
-  // A minute may end in between.
-  await expect(line('Gateway')).toHaveAttribute('aria-label', /most [23]$/);
-  await expect(line('Resource service')).toHaveAttribute('aria-label', /most \d+$/);
-  await expect(line('Security service')).toHaveAttribute('aria-label', /most [23]$/);
-  await expect(line('Mock GitLab')).toHaveAttribute('aria-label', /most 1$/);
-  await expect(card(page, 'Mock GitLab').getByRole('link', { name: /^401 GET/ })).toBeVisible();
-  await expect(card(page, 'Gateway')).toContainText('No errors');
+test.describe('the live map', () => {
+  test.use({ discardsPage: true });
 
-  const broken = Buffer.from('export function run() { throw new Error("<b>out of ferns</b>"); }').toString('base64');
-  await changeLambda(platform, page, 'order-status', 'code', broken);
-  await platform.call('/website/orders/1002');
-  const fault = card(page, 'Gateway').getByRole('link', { name: '500 GET /website/orders/1002' });
-  await expect(fault).toBeVisible();
-  await expectNoFaults(page, 'a platform with errors');
-  await fault.click();
-  await expect(page.getByRole('heading', { name: 'order-status' })).toBeVisible();
-  await expect(page.getByText('<b>out of ferns</b>').first()).toBeVisible();
+  test('shows the way of a form to the CRM, and a failure that stays red and leads to its record', async ({
+    page,
+    platform,
+  }) => {
+    await platform.open(page);
+    const node = (name: string) => nodeOf(page, name);
+    await expect(node('POST /website/lead')).toContainText('no requests');
+    await expectNoFaults(page, 'a map at rest');
+    await page.emulateMedia({ reducedMotion: 'no-preference' });
+    await page.evaluate(COLLECT_PASSAGES);
+    await platform.call('/website/lead', WEB_FORM);
+    for (const name of ['Without account', 'POST /website/lead', 'contact-form', 'Mock CRM'])
+      await expect(node(name)).toContainText('1 request');
+    // From the caller to the gateway, the lambda and the CRM.
+    await expect.poll(() => page.evaluate('globalThis.passages')).toEqual(['circle', 'circle', 'circle']);
+    // Nothing runs once the last dot has ended.
+    await expect(dotsIn(page)).toHaveCount(0);
+    expect(await page.evaluate(REQUESTED_FRAMES)).toBe(0);
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+
+    await changeLambda(platform, page, 'contact-form', 'env', { CRM_API_BASEPATH: 'crm.example.com' });
+    await platform.call('/website/lead', WEB_FORM);
+    const failure = node('Mock CRM').getByRole('link', { name: /^1 failed/ });
+    await expect(failure).toBeVisible();
+    await expect(map(page)).toContainText('2 requests in the last hour, 1 node failing');
+    await expect(node('contact-form')).not.toContainText('failed');
+    await expectNoFaults(page, 'a map with a failure');
+    await page.getByRole('radio', { name: 'Table' }).click();
+    await expect(page.getByRole('row', { name: /Mock CRM contact-form \(2\) 2 1 failed/ })).toBeVisible();
+    await expectNoFaults(page, 'the map as a table');
+    await page.getByRole('radio', { name: 'Map', exact: true }).click();
+
+    // The keyboard opens the resource, a click anywhere on the node the failed record.
+    await node('contact-form').getByRole('link', { name: 'contact-form', exact: true }).press('Enter');
+    await expect(page).toHaveURL(/\/lambdas\//);
+    await platform.open(page);
+    await node('Mock CRM').click({ position: { x: 200, y: 40 } });
+    await expect(page).toHaveURL(/\/invocations\?sel=/);
+    await expect(page.getByRole('note').first()).toContainText('The CRM rejected this form');
+  });
+
+  test('highlights with reduced motion, is dimmed without a connection, and fits a phone', async ({
+    page,
+    platform,
+  }) => {
+    await platform.open(page);
+    await expect(nodeOf(page, 'Mock CRM')).toBeVisible();
+    await page.evaluate(COLLECT_PASSAGES);
+    await platform.call('/website/lead', WEB_FORM);
+    await expect.poll(() => page.evaluate('globalThis.passages')).toEqual(['path', 'path', 'path']);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await nodeOf(page, 'Mock CRM').scrollIntoViewIfNeeded();
+    await expect(nodeOf(page, 'Mock CRM')).toBeInViewport();
+    await platform.end('SIGTERM');
+    await expect(map(page)).toContainText('Not live: this is the last known state');
+    await expect(map(page)).not.toContainText('in the last hour');
+  });
+
+  test('shows a presenter the map alone', async ({ page, platform }) => {
+    await platform.open(page);
+    await expect(guide(page, 'A web form in 60 seconds')).toBeVisible();
+    await page.keyboard.press('Shift+P');
+    await expect(guide(page, 'A web form in 60 seconds')).toBeHidden();
+    await expect(nodeOf(page, 'contact-form')).toBeVisible();
+    await expectNoFaults(page, 'the map in presenter mode');
+  });
 });
 
 test('a form without a lead is not reported as sent', { tag: '@slow' }, async ({ page, platform }) => {
@@ -82,11 +142,10 @@ test('a form that reached a real CRM is a warning until a form is intercepted, a
     sent.on('response', (response) => response.resume().on('end', () => done('sent'))).end('oid=00D1&lead_source=web') })`;
   await changeLambda(platform, page, 'order-status', 'code', Buffer.from(posting).toString('base64'));
   await platform.call('/website/orders/1001');
-  const warning = card(page, 'Mock CRM').getByRole('link', {
+  const warning = page.getByRole('link', {
     name: /^a CRM form \(with the field 'oid'\).* was not caught: set CRM_API_BASEPATH/,
   });
   await expect(warning).toBeVisible();
-  await expect(card(page, 'Mock CRM')).toContainText('form not caught');
   await expect(page.getByRole('link', { name: '1 call left this machine' })).toBeVisible();
   await expectNoFaults(page, 'a form that was not caught');
   await warning.click();

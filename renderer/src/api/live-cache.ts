@@ -21,8 +21,9 @@ const ALSO: Readonly<Record<string, readonly Key[]>> = {
   [keys.history]: [[keys.status]],
   // A form is a lead, an invocation or a request.
   [keys.leads]: [[keys.forms]],
-  [keys.invocations]: [[keys.forms]],
-  [keys.traffic]: [[keys.forms]],
+  [keys.invocations]: [[keys.forms], [keys.map]],
+  [keys.traffic]: [[keys.forms], [keys.map]],
+  [keys.world]: [[keys.map]],
   // Enabled and disabled rules are listed among the changes.
   [keys.outbound]: [[keys.history]],
   // The status of a container is part of its record, but its changes are not commits.

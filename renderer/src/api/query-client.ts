@@ -28,6 +28,8 @@ export const keys = {
   world: 'world',
   invocations: 'invocations',
   traffic: 'traffic',
+  /** The ways of requests, as Home shows them. */
+  map: 'map',
   leads: 'leads',
   /** Forms that were sent, whether or not a lead came of them. */
   forms: 'forms',

@@ -4,6 +4,7 @@ import { clockRoutes, faultRoutes } from './faults.ts';
 import { formRoutes } from './forms.ts';
 import { historyRoutes, resetRoutes, snapshotRoutes } from './history.ts';
 import { leadRoutes } from './leads.ts';
+import { liveMapRoutes } from './live-map.ts';
 import { invokeRoutes, logRoutes, plainLogRoutes } from './logs.ts';
 import { mailRoutes } from './mails.ts';
 import { anyRoutes, entitlementTables, referenceRoutes, resourceRoutes } from './meta-any.ts';
@@ -65,6 +66,7 @@ export const emulatorTables = [
   outboundListRoutes,
   failureRoutes,
   figureRoutes,
+  liveMapRoutes,
   searchRoutes,
   sendingRoutes,
   settingsRoutes,

@@ -33,6 +33,7 @@ export const recordedPlugin = plugin({
         { sendingRouter },
         { figureRouter },
         { formRouter },
+        { liveMapRouter },
         { SentForms },
       ] = await Promise.all([
         history.service(),
@@ -44,6 +45,7 @@ export const recordedPlugin = plugin({
         import('./sending-routes.ts'),
         import('./figure-routes.ts'),
         import('./form-routes.ts'),
+        import('./live-map-routes.ts'),
         import('./sent-forms.ts'),
       ]);
       const parts = {
@@ -64,6 +66,7 @@ export const recordedPlugin = plugin({
         failureRouter(parts, guard),
         figureRouter(parts, guard),
         formRouter(parts, guard),
+        liveMapRouter({ ...parts, scmHost: () => new URL(addresses.local('scm')).host }, guard),
         searchRouter({ ...parts, crm }, guard),
         sendingRouter(
           { gatewayUrl: () => addresses.local('gateway'), credentials, saved: recorded.savedRequests },

@@ -1,9 +1,12 @@
-import { screen, waitFor } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
+import { userEvent } from '@testing-library/user-event';
 import { expect, it, onTestFinished } from 'vitest';
+import { WEB_FORM } from '../../../../server/model/web-form.ts';
 import { sharedPlatform } from '../../../testing/platform.mjs';
 import { renderWindow } from '../../../testing/render-window.tsx';
 import { send } from '../../api/client.ts';
 import { queryClient } from '../../api/query-client.ts';
+import { prefer } from '../../preferences/preferences.ts';
 
 const platform = sharedPlatform({ seed: 'demo' });
 
@@ -14,27 +17,71 @@ async function grant(action: string, userId: string): Promise<void> {
   await platform.root.patch(`/root/entitlements/${body[0].id}`, [operation]);
 }
 
-it('shows placeholders until the leads have been read, and no counts or missing lambdas', async () => {
+/** Delays the responses of a path until the returned function is called. */
+function delay(path: string): () => void {
   let resolve = () => {};
   const promise = new Promise<void>((done) => {
     resolve = done;
   });
   const realFetch = globalThis.fetch;
-  globalThis.fetch = async (path, init) => {
-    if (String(path).includes('/inspect/leads')) await promise;
-    return realFetch(path, init);
+  globalThis.fetch = async (address, init) => {
+    if (String(address).includes(path)) await promise;
+    return realFetch(address, init);
   };
   onTestFinished(() => {
     resolve();
     globalThis.fetch = realFetch;
   });
+  return resolve;
+}
+
+const mapRegion = () => screen.findByRole('region', { name: 'Live map' });
+const columnIn = (map: HTMLElement, name: string) => within(map).findByRole('list', { name });
+
+it('shows placeholders until the leads and the map have been read, and no counts', async () => {
+  const [readLeads, readMap] = [delay('/inspect/leads'), delay('/inspect/live-map')];
   await renderWindow(platform, '');
-  await screen.findByRole('heading', { name: 'Services' });
-  expect(screen.getByText('Loading the path of the form')).toBeTruthy();
-  expect(document.body.textContent).not.toMatch(/\b0 leads|No lambda has|First steps/);
-  resolve();
-  await screen.findByRole('list', { name: 'Way of a form' });
+  const map = await mapRegion();
+  await within(map).findByText('Loading the live map');
+  expect(document.body.textContent).not.toMatch(/\b0 (leads|requests)|no requests|No lambda has|First steps/);
+  readMap();
+  await columnIn(map, 'Who calls');
+  readLeads();
   await screen.findByRole('heading', { name: 'First steps' });
+});
+
+it('shows the way of a form with its failure, and the same as a table', async () => {
+  await renderWindow(platform, '');
+  const map = await mapRegion();
+  const targets = await columnIn(map, 'Lambdas and containers');
+  const { gatewayUrl } = platform.emulator;
+  await fetch(`${gatewayUrl}/website/lead`, { method: 'POST', body: JSON.stringify(WEB_FORM) });
+  await within(await columnIn(map, 'Outside')).findByText('1 request');
+  const gateway = await columnIn(map, 'Gateway');
+  expect(within(gateway).getByRole('link', { name: 'POST /website/lead' }).getAttribute('href')).toContain('/gateway?');
+  expect(within(targets).getByRole('link', { name: 'contact-form' }).getAttribute('href')).toContain('/lambdas/');
+
+  await fetch(`${gatewayUrl}/website/lead`, { method: 'POST', body: 'no JSON' });
+  const failure = await within(targets).findByRole('link', {
+    name: '1 failed: open the newest failure of contact-form',
+  });
+  await within(map).findByText(/1 node failing/);
+  await userEvent.click(within(map).getByRole('radio', { name: 'Table' }));
+  expect(within(map).queryByRole('list')).toBeNull();
+  const table = within(map).getByRole('table', { name: 'Requests of the last hour' });
+  within(table).getByText('POST /website/lead (2)');
+  await userEvent.click(within(map).getByRole('radio', { name: 'Map' }));
+  expect(failure.getAttribute('href')).toContain('/invocations?');
+});
+
+it('shows the map alone to a presenter', async () => {
+  await renderWindow(platform, '');
+  await screen.findByRole('heading', { name: 'First steps' });
+  prefer({ isPresenting: true });
+  onTestFinished(() => prefer({ isPresenting: false }));
+  await waitFor(() => expect(screen.queryByRole('heading', { name: 'First steps' })).toBeNull());
+  await columnIn(await mapRegion(), 'Outside');
+  expect(document.body.textContent).not.toMatch(/Terrarium runs lambdas/);
 });
 
 it('offers only steps that the signed-in user can do', async () => {
@@ -46,4 +93,7 @@ it('offers only steps that the signed-in user can do', async () => {
   await queryClient.invalidateQueries();
   await waitFor(() => expect(screen.queryByRole('link', { name: 'Start from code that sends leads' })).toBeNull());
   expect(document.body.textContent).not.toMatch(/Load the demo data|Run the pipeline|then undo it/);
+
+  const outside = await columnIn(await mapRegion(), 'Outside');
+  expect(within(outside).getAllByRole('listitem').length).toBeGreaterThanOrEqual(3);
 });

@@ -1,19 +1,14 @@
-import { live } from '../../api/live.ts';
 import { useMissing } from '../../api/permissions.tsx';
-import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { counted } from '../../components/amounts.ts';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { preferences } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { ScreenFrame } from '../../shell/screen-frame.tsx';
 import { useValue } from '../../value-store.ts';
 import { Failing } from './failing.tsx';
 import { FirstSteps } from './first-steps.tsx';
-import { FormPath } from './form-path.tsx';
-import { ServiceCard } from './service-card.tsx';
-import { useServices } from './use-services.ts';
+import { LiveMap } from './live-map.tsx';
 import { areStepsDone, areStepsOver, useTour } from './use-tour.ts';
 
 const LEFT_CALLS = { q: 'is:left', limit: 100 };
@@ -37,9 +32,34 @@ function OutboundPolicy() {
   );
 }
 
-/** The services with their state, and the first steps. */
+/** A form for a CRM that reached none of the mock's, until a form arrives. */
+function UncaughtForm() {
+  const [warned] = useRead(keys.invocations, '/inspect/outbound-calls', { q: 'is:warned', limit: 1 }).data?.calls ?? [];
+  const leads = useRead(keys.leads, '/inspect/leads').data;
+  if (warned?.warning === undefined || leads?.some(({ receivedAt }) => receivedAt > warned.startedAt)) return null;
+  return (
+    <p className="mt-1 text-warn">
+      <PlaceLink
+        to={{ screen: 'invocations', search: { sel: warned.executionId } }}
+        className="break-words hover:underline"
+      >
+        {warned.warning}
+      </PlaceLink>
+    </p>
+  );
+}
+
+/** The current failures, the live map and the first steps. A presenter shows the map alone. */
 export default function HomeScreen() {
-  const services = useServices();
+  const { isPresenting } = useValue(preferences);
+  return (
+    <ScreenFrame title="Home">
+      <div className="relative min-h-0 flex-1 overflow-auto p-4">{isPresenting ? <LiveMap /> : <Overview />}</div>
+    </ScreenFrame>
+  );
+}
+
+function Overview() {
   const tour = useTour();
   // Each step needs something that a user without permissions cannot see.
   const { steps } = useValue(preferences);
@@ -48,35 +68,20 @@ export default function HomeScreen() {
   const hasSteps =
     useMissing('lambda.view') === undefined && !tour.isLoading && canDoSteps && !areStepsOver(tour, steps);
   const areDone = areStepsDone(tour);
-  const status = usePlatformStatus();
-  const isAnswered = useValue(live.connection) !== 'lost' && status.data !== undefined && !status.isError;
   return (
-    <ScreenFrame title="Home">
-      <div className="min-h-0 flex-1 overflow-auto p-4">
-        <div className="mx-auto flex max-w-6xl flex-col gap-5">
-          <div>
-            <p className="max-w-4xl text-large">
-              Terrarium runs lambdas, public endpoints, containers and pipelines on this machine, and a mock CRM
-              receives the leads your lambdas send.
-            </p>
-            <OutboundPolicy />
-          </div>
-          {tour.isLoading ? <Skeleton label="Loading the path of the form" rows={1} /> : <FormPath tour={tour} />}
-          <Failing />
-          {hasSteps && !areDone && <FirstSteps tour={tour} />}
-          <section aria-labelledby="services">
-            <h2 id="services" className="eyebrow mb-2">
-              Services
-            </h2>
-            <ul className="grid grid-cols-1 gap-3 md:grid-cols-2 xl:grid-cols-3">
-              {services.map((service) => (
-                <ServiceCard key={service.name} service={service} isKnown={isAnswered} />
-              ))}
-            </ul>
-          </section>
-          {hasSteps && areDone && <FirstSteps tour={tour} />}
-        </div>
+    <div className="mx-auto flex max-w-7xl flex-col gap-5">
+      <div>
+        <p className="max-w-4xl text-large">
+          Terrarium runs lambdas, public endpoints, containers and pipelines on this machine, and a mock CRM receives
+          the leads your lambdas send.
+        </p>
+        <OutboundPolicy />
+        <UncaughtForm />
       </div>
-    </ScreenFrame>
+      <Failing />
+      {hasSteps && !areDone && <FirstSteps tour={tour} />}
+      <LiveMap />
+      {hasSteps && areDone && <FirstSteps tour={tour} />}
+    </div>
   );
 }
