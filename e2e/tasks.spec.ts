@@ -159,6 +159,15 @@ test.describe('without prefetching', () => {
     await page.unroute('**/assets/*.js');
   });
 
+  test('a window whose first script cannot be loaded says so', { tag: '@slow' }, async ({ page, platform }) => {
+    await page.route('**/assets/index-*.js', (route) => route.abort());
+    await page.goto(`${platform.windowOrigin}/ui/`);
+    await expect(page.getByText('The window was not loaded.')).toBeVisible({ timeout: 30_000 });
+    await page.unroute('**/assets/index-*.js');
+    await page.getByRole('link', { name: 'Load it again' }).click();
+    await expect(page.getByText('The window was not loaded.')).toBeHidden();
+  });
+
   test('active modes are visible and can be ended there, and a part that cannot be loaded is an error in its place', {
     tag: '@slow',
   }, async ({ page, platform }) => {

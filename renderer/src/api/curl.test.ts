@@ -11,6 +11,9 @@ it('is a command that a shell takes apart into the request again', () => {
         headers: [
           ['Host', 'localhost'],
           ['Content-Type', 'application/json'],
+          ['accept', '*/*'],
+          ['accept-language', '*'],
+          ['user-agent', 'node'],
           ['Authorization', 'Basic <hidden>'],
           ['X-Odd', `it's "so" $(so)`],
         ],

@@ -1,8 +1,10 @@
 import { addressOf, type Query } from './client.ts';
 import type { RecordedExchange } from './traffic.ts';
 
-/** The headers that curl sets itself or that belong to one connection. */
-const LEFT_OUT = new Set(['host', 'connection', 'content-length', 'accept-encoding', 'transfer-encoding', 'expect']);
+/** The headers that every client sets itself, or that belong to one connection. */
+const LEFT_OUT = new Set(
+  'host connection content-length accept-encoding transfer-encoding expect user-agent'.split(' '),
+);
 const HIDDEN = '<hidden>';
 
 /** A request as a command for a POSIX shell. What was hidden of it is left for the reader to fill in. */
@@ -13,13 +15,21 @@ export function curlOf(
 ): string {
   const url = /^https?:/i.test(target) ? target : `${address.replace(/\/$/, '')}${target}`;
   const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`, ...options];
-  for (const [name, value] of request.headers) {
-    if (LEFT_OUT.has(name.toLowerCase()) || name.toLowerCase().startsWith('sec-')) continue;
-    parts.push(`-H ${quoted(`${name}: ${value.replace(HIDDEN, 'FILL-IN')}`)}`);
-  }
+  for (const [name, value] of meaningfulHeaders(request.headers)) parts.push(`-H ${quoted(`${name}: ${value}`)}`);
   const { text, isCut } = request.body ?? {};
   if (text !== undefined && text !== '' && !isCut) parts.push(`--data-raw ${quoted(text)}`);
   return parts.join(' \\\n  ');
+}
+
+/** The headers that a caller chose. Hidden values are left for the reader to fill in. */
+export function meaningfulHeaders(headers: readonly (readonly [string, string])[]): [string, string][] {
+  return headers
+    .filter(([name, value]) => {
+      const lowerName = name.toLowerCase();
+      const acceptsAll = lowerName.startsWith('accept') && /^\*(\/\*)?$/.test(value);
+      return !acceptsAll && !LEFT_OUT.has(lowerName) && !lowerName.startsWith('sec-');
+    })
+    .map(([name, value]) => [name, value.replace(HIDDEN, 'FILL-IN')]);
 }
 
 /** A request to the platform itself. */

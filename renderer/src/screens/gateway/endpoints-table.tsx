@@ -1,9 +1,11 @@
 import { Send } from 'lucide-react';
+import { useState } from 'react';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { Time, useNowMs } from '../../components/amount.tsx';
 import { counted } from '../../components/amounts.ts';
 import { IconButton } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
+import { FilterField } from '../../components/fields.tsx';
 import { Meter } from '../../components/meter.tsx';
 import { Pending } from '../../components/pending.tsx';
 import { Badge, State } from '../../components/state.tsx';
@@ -17,13 +19,22 @@ import { NEW_REQUEST } from './send-dialog.tsx';
 import { StatusState } from './status-state.tsx';
 import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints } from './use-endpoints.ts';
 
-/** More of them are not read row by row: the scope narrows them. */
-const MAX_ROWS = 200;
+/** More of them are not read row by row: a filter or the scope narrows them. */
+const MAX_ROWS = 100;
+/** So few are seen at once. */
+const UNFILTERED_ROWS = 8;
+
+/** What a filter searches. */
+const textOf = ({ record, target }: EndpointRow): string => {
+  const { methods, access } = endpointWords(record);
+  return [record.properties.public_url, record.name, methods, access, target?.name].join(' ').toLowerCase();
+};
 
 /** The public endpoints: methods, address, target, who may call, how much of the limit is used, what came last. */
 export function EndpointsTable({ onSend }: { onSend(request: WrittenRequest): void }) {
   const endpoints = useEndpoints();
-  const { rows } = endpoints;
+  const [filter, setFilter] = useState('');
+  const rows = endpoints.rows.filter((row) => textOf(row).includes(filter.trim().toLowerCase()));
   return (
     <section
       aria-label="Endpoints"
@@ -31,9 +42,18 @@ export function EndpointsTable({ onSend }: { onSend(request: WrittenRequest): vo
       tabIndex={0}
       className="@container max-h-[42%] shrink-0 overflow-auto border-b border-line bg-panel"
     >
-      {endpoints.error || (rows.length === 0 && endpoints.isPending) ? (
+      {endpoints.rows.length > UNFILTERED_ROWS && (
+        <FilterField
+          label="Filter the endpoints"
+          placeholder="Address, method, target or access"
+          className="w-72 max-w-full px-3.5 py-1.5"
+          value={filter}
+          onChange={setFilter}
+        />
+      )}
+      {endpoints.error || (endpoints.rows.length === 0 && endpoints.isPending) ? (
         <Pending query={endpoints} />
-      ) : rows.length === 0 ? (
+      ) : endpoints.rows.length === 0 ? (
         <p className="px-4 py-3 text-muted">
           No endpoints yet. An endpoint of an API gives a lambda or a container a public address.{' '}
           <PlaceLink to={{ screen: 'resources' }}>Open the resources</PlaceLink>
@@ -60,8 +80,12 @@ export function EndpointsTable({ onSend }: { onSend(request: WrittenRequest): vo
       )}
       {rows.length > MAX_ROWS && (
         <p className="px-4 py-2 text-muted">
-          {(rows.length - MAX_ROWS).toLocaleString('en')} more are not shown: choose a narrower scope above.
+          {(rows.length - MAX_ROWS).toLocaleString('en')} more are not shown: filter the endpoints, or choose a narrower
+          scope above.
         </p>
+      )}
+      {rows.length === 0 && endpoints.rows.length > 0 && (
+        <p className="px-4 py-2 text-muted">No endpoint matches the filter.</p>
       )}
     </section>
   );

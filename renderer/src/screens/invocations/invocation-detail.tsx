@@ -1,4 +1,15 @@
-import { Bug, Download, GitCompare, Link2, Pencil, RotateCcw, ScrollText, Terminal, X } from 'lucide-react';
+import {
+  Bug,
+  Download,
+  FlaskConical,
+  GitCompare,
+  Link2,
+  Pencil,
+  RotateCcw,
+  ScrollText,
+  Terminal,
+  X,
+} from 'lucide-react';
 import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
 import { saveFile } from '../../api/download.ts';
@@ -25,6 +36,7 @@ import { spansOf } from './invocation-spans.ts';
 import { EventTab, FactsTab, LogsTab, OutboundTab, ResultTab } from './invocation-tabs.tsx';
 import { adviceFor, conditionOf, statusOf } from './invocation-words.ts';
 import { DebugDialog, ReplayDialog } from './replay-dialog.tsx';
+import { testOf } from './test-text.ts';
 import { type InvocationDetail, useInvocation } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
 import { Waterfall } from './waterfall.tsx';
@@ -190,6 +202,12 @@ function Detail({
                     },
                   ]
                 : []),
+              {
+                id: 'test',
+                text: 'Copy as test',
+                icon: FlaskConical,
+                onAction: () => void copyText(testOf(invocation), 'test'),
+              },
               {
                 id: 'compare',
                 text: 'Compare with the previous invocation',
