@@ -24,7 +24,7 @@ const MAX_ROWS = 100;
 /** So few are seen at once. */
 const UNFILTERED_ROWS = 8;
 
-/** What a filter searches. */
+/** The text that a filter searches. */
 const textOf = ({ record, target }: EndpointRow): string => {
   const { methods, access } = endpointWords(record);
   return [record.properties.public_url, record.name, methods, access, target?.name].join(' ').toLowerCase();
