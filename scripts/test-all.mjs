@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { NEWEST_LTS, newestNode } from './extra-packages.mjs';
-import { hasOwnNetwork, inOwnNetwork, lacks, playwright, report, run, vitest } from './test-parts.mjs';
+import { hasOwnNetwork, inOwnNetwork, playwright, report, run, vitest } from './test-parts.mjs';
 
 /** Tests for which another version of Node.js makes a difference. */
 const AFFECTED = [
@@ -29,8 +29,12 @@ const pages = run('engine journeys', playwright('engine'), ['browser', 'containe
 // Both mostly wait, which the other journeys fill where they have a network of their own.
 if (!hasOwnNetwork) await pages;
 await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);
-// Tests with containers mostly wait, which the others fill.
-await run('slow tests', vitest(...(lacks('containers') ? [] : ['engine']), 'slow', 'slow-window'), ['git']);
+// Files with containers run one after another, because they share a daemon: one file can make a swarm, or start 30 containers, while
+// another waits for a single one. They mostly wait, which the slow tests fill.
+await Promise.all([
+  run('engine tests', [...vitest('engine'), '--maxWorkers', '1'], ['containers', 'git']),
+  run('slow tests', vitest('slow', 'slow-window'), ['git']),
+]);
 const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
 await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', ...AFFECTED));
 await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'));

@@ -58,7 +58,7 @@ const missing = await missingKinds();
 process.env.TERRARIUM_TESTS_WITHOUT = [...missing.keys()].join(',');
 
 /** True if the machine lacks a kind of test (scripts/test-machine.mjs). */
-export const lacks = (kind) => missing.has(kind);
+const lacks = (kind) => missing.has(kind);
 
 const results = [];
 const failed = [];

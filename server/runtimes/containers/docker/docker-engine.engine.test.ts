@@ -197,8 +197,9 @@ describe('bringing a workload to its described state', () => {
     ];
     await Promise.all([apply(server), apply(client)]);
     const [clientInstance] = await engine.list(client.recordId);
+    // Each attempt ends: a packet that is lost while the network is set up would keep the first one waiting.
     const read = async (host: string) =>
-      (await engine.exec(clientInstance?.id ?? '', ['wget', '-qO-', `http://${host}/`])).stdout;
+      (await engine.exec(clientInstance?.id ?? '', ['wget', '-T', '2', '-qO-', `http://${host}/`])).stdout;
     await expect.poll(() => read('shop'), POLL).toBe('found\n');
     expect(await read('shop.env.svc.cluster.local')).toBe('found\n');
   });
