@@ -69,6 +69,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'engine',
+          // The files share a daemon: one can make a swarm, or start 30 containers, while another waits for a single one.
+          fileParallelism: false,
           include: [`${TESTS}.engine.test.ts`],
           globalSetup: BUILD,
           setupFiles: SEED,

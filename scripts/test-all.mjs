@@ -29,10 +29,9 @@ const pages = run('engine journeys', playwright('engine'), ['browser', 'containe
 // Both mostly wait, which the other journeys fill where they have a network of their own.
 if (!hasOwnNetwork) await pages;
 await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);
-// Files with containers run one after another, because they share a daemon: one file can make a swarm, or start 30 containers, while
-// another waits for a single one. They mostly wait, which the slow tests fill.
+// Tests with containers run one file after another and mostly wait, which the slow tests fill.
 await Promise.all([
-  run('engine tests', [...vitest('engine'), '--maxWorkers', '1'], ['containers', 'git']),
+  run('engine tests', vitest('engine'), ['containers', 'git']),
   run('slow tests', vitest('slow', 'slow-window'), ['git']),
 ]);
 const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
