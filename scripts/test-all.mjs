@@ -29,11 +29,9 @@ const pages = run('engine journeys', playwright('engine'), ['browser', 'containe
 // Both mostly wait, which the other journeys fill where they have a network of their own.
 if (!hasOwnNetwork) await pages;
 await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);
-// Tests with containers run one file after another and mostly wait, which the slow tests fill.
-await Promise.all([
-  run('engine tests', vitest('engine'), ['containers', 'git']),
-  run('slow tests', vitest('slow', 'slow-window'), ['git']),
-]);
+// Not at the same time: some tests with containers count on a daemon that responds, and the slow ones keep all processors busy.
+await run('engine tests', vitest('engine'), ['containers', 'git']);
+await run('slow tests', vitest('slow', 'slow-window'), ['git']);
 const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
 await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', ...AFFECTED));
 await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'));
