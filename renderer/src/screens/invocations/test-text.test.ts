@@ -14,6 +14,7 @@ const request = (more: object) => ({
   request: {
     headers: [
       ['Content-Type', 'application/json'],
+      ['Authorization', 'Basic <hidden>'],
       ['user-agent', 'node'],
       ['accept-language', '*'],
     ],
@@ -23,15 +24,19 @@ const request = (more: object) => ({
 });
 
 it('sends the recorded request and expects its status', async () => {
-  const text = testOf(recorded({ request: request({}) }));
+  const text = testOf(recorded({ request: request({}), outbound: [{ caughtBy: 'crm' }] }));
   await transformWithOxc(text, 'lead.test.js');
   expect(text).toContain(`it("POST /website/lead?a=\`$HOME\` succeeds", async () => {
   const response = await fetch(platform.gatewayUrl + "/website/lead?a=\`$HOME\`", {
     method: "POST",
-    headers: {"Content-Type":"application/json"},
+    headers: {
+      "Content-Type": "application/json",
+      "Authorization": \`Bearer \${await platform.token()}\`,
+    },
     body: "{\\"payload\\":{\\"lastName\\":\\"O'Hara\\"}}",
   });
   expect(response.status).toBe(200);
+  await platform.leads.waitFor();
 });
 `);
 });

@@ -11,8 +11,11 @@ const platform = await startEmulator({ seed: 'world.yaml' });
 afterAll(() => platform.stop());
 `;
 
+/** Recorded credentials are hidden. */
+const TOKEN_OF_ROOT = `\`Bearer \${await platform.token()}\``;
+
 /** An invocation as a Vitest test with the library, which sends the same request or event and expects success. */
-export function testOf({ lambdaName, event, outcome, request }: InvocationDetail): string {
+export function testOf({ lambdaName, event, outcome, outbound, request }: InvocationDetail): string {
   if (!request) {
     const failure = outcome.ok ? '' : ` // was: ${oneLine(outcome.message)}`;
     return test(`${lambdaName} succeeds`, [
@@ -22,16 +25,21 @@ export function testOf({ lambdaName, event, outcome, request }: InvocationDetail
   }
   const { method, target, status } = request;
   const text = completeText(request.request.body);
-  const headers = Object.fromEntries(meaningfulHeaders(request.request.headers));
+  const headers = meaningfulHeaders(request.request.headers).map(
+    ([name, value]) =>
+      `    ${literal(name)}: ${name.toLowerCase() === 'authorization' ? TOKEN_OF_ROOT : literal(value)},`,
+  );
   const expectation =
     status !== undefined && status < 400 ? `${status});` : `200); // was ${status ?? 'without a response'}`;
   return test(`${method} ${target} succeeds`, [
     `const response = await fetch(platform.gatewayUrl + ${literal(target)}, {`,
     `  method: ${literal(method)},`,
-    ...(Object.keys(headers).length > 0 ? [`  headers: ${JSON.stringify(headers)},`] : []),
+    ...(headers.length > 0 ? ['  headers: {', ...headers, '  },'] : []),
     ...(text ? [`  body: ${literal(text)},`] : []),
+    ...(request.request.body?.isCut ? ['  // Add the body: only a part of it was recorded.'] : []),
     '});',
     `expect(response.status).toBe(${expectation}`,
+    ...(outbound?.some(({ caughtBy }) => caughtBy === 'crm') ? ['await platform.leads.waitFor();'] : []),
   ]);
 }
 
