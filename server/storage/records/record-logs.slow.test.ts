@@ -276,6 +276,30 @@ describe('Records in files', () => {
     );
   });
 
+  it('are written although records of an earlier run could not be indexed', async () => {
+    const dir = await makeFolder();
+    await inFolder(dir, (opened) => {
+      for (let n = 1; n <= 600; n++) add(opened, `k${n}`, `${n} ${'x'.repeat(1_000)}`);
+    });
+    const files = await FolderFiles.open(dir);
+    const logs = new RecordLogs({ ...BOUNDS, files, nowMs: () => 1_000, onWarning: () => {} });
+    const notes = logs.ring('notes', (json) => json as Note, {
+      figuresOf({ text }) {
+        if (text.startsWith('1 ')) throw new Error('no figures');
+        return { beganMs: 1_000, tookMs: 1, kind: 0, cause: 0 };
+      },
+    });
+    await logs.open();
+    await logs.index();
+    expect(logs.failure).toContain('no figures');
+    notes.add({ atMs: 1_000, key: 'later', group: 'g', mark: 0 }, JSON.stringify({ text: 'later' }));
+    logs.changed();
+    await logs.save();
+    expect(logs.failure).toBeUndefined();
+    await logs.stop();
+    files.release();
+  });
+
   it.each([
     ['in the text of a record', 60],
     ['in a checksum', 4],

@@ -97,8 +97,9 @@ export class RecordLogs {
 
   /** Indexes the records of earlier runs, which later queries would do otherwise, and moves damaged ones aside. */
   async index(): Promise<void> {
-    this.#indexing ??= Promise.all(this.#rings.map((ring) => ring.index()));
-    await this.#indexing.then(() => this.#tidy()).catch((error) => this.#failed(error));
+    // After a failure, records are still written.
+    this.#indexing ??= Promise.all(this.#rings.map((ring) => ring.index())).catch((error) => this.#failed(error));
+    await this.#tidy().catch((error) => this.#failed(error));
   }
 
   /** Identifies these records: sequence numbers of others have another meaning. */
@@ -233,7 +234,7 @@ export class RecordLogs {
   async stop(): Promise<void> {
     clearInterval(this.#tidyTimer);
     await this.save();
-    await this.#indexing?.catch(() => undefined);
+    await this.#indexing;
     clearTimeout(this.#timer);
     for (const files of this.#files) await files.close();
   }
