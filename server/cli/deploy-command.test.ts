@@ -76,7 +76,7 @@ it.each([
   [['empty'], /has no world file .* and no lambda/],
   [['orders', '--environment', 'development'], /'development' is not the path of an environment, such as/],
   [['orders', '--environment', '/demo/website/typo'], /\/demo\/website\/typo/],
-  [['world', '--environment', '/demo/website/development'], /world\.yaml says where its lambdas are/],
+  [['world', '--environment', '/demo/website/development'], /world\.yaml names the environments of its lambdas/],
 ])('explains what is wrong with %j', async (args, message) => {
   writeLambda('orders');
   mkdirSync(join(cli.folder, 'empty'), { recursive: true });

@@ -6,8 +6,6 @@ import { UserError } from '../platform/config.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 const LAUNCH_FILE = join('.vscode', 'launch.json');
-/** The platform's limit of debugged lambdas. */
-const MAX_DEBUGGERS = 10;
 const POLL_MS = 50;
 const MAX_POLLS = 200;
 
@@ -17,23 +15,16 @@ export interface LambdaDebugger {
   url: string;
 }
 
-/** Starts debugging lambdas. Throws UserError when the process of one does not start. */
+/** Starts debugging a lambda. Throws an error of one sentence when the platform refuses it or its process does not start. */
 export async function startDebugging(
   client: PlatformClient,
-  lambdas: readonly { id: string; name: string }[],
-): Promise<LambdaDebugger[]> {
-  const debuggers: LambdaDebugger[] = [];
-  for (const { id, name } of lambdas.slice(0, MAX_DEBUGGERS)) {
-    await client.ask(workbenchRoutes.debugLambda, { path: { lambda_id: id } });
-    debuggers.push({ lambda: name, url: await awaitDebugger(client, id, name) });
-  }
-  return debuggers;
-}
-
-async function awaitDebugger(client: PlatformClient, id: string, name: string): Promise<string> {
+  { id, name }: { id: string; name: string },
+): Promise<LambdaDebugger> {
+  const path = { lambda_id: id };
+  await client.ask(workbenchRoutes.debugLambda, { path });
   for (let polls = 0; polls < MAX_POLLS; polls += 1) {
-    const { debug } = await client.ask(workbenchRoutes.readWorkbench, { path: { lambda_id: id } });
-    if (debug?.url !== undefined) return debug.url;
+    const { debug } = await client.ask(workbenchRoutes.readWorkbench, { path });
+    if (debug?.url !== undefined) return { lambda: name, url: debug.url };
     if (debug?.problem !== undefined) throw new UserError(`${name} cannot be debugged: ${debug.problem}`);
     await delay(POLL_MS);
   }

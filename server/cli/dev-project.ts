@@ -67,7 +67,7 @@ function worldProject(folder: string, file: string): DevProject {
   const read: DevProject['read'] = (env, environment) => {
     if (environment === undefined) return readSeedFile(join(folder, file), env);
     throw new UserError(
-      `${join(folder, file)} says where its lambdas are: leave out --environment, or name a lambda's folder`,
+      `${join(folder, file)} names the environments of its lambdas. Leave out --environment, or name the folder of one lambda.`,
     );
   };
   return { folder, name: basename(folder), file, read };

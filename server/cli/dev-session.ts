@@ -75,7 +75,7 @@ export class DevSession {
   readonly #options: DevOptions;
   readonly #client: PlatformClient;
   #published: Published = { lambdas: [], endpoints: [] };
-  #debuggers: LambdaDebugger[] = [];
+  readonly #debuggers: LambdaDebugger[] = [];
   #requestLog: RequestLog | undefined;
   /** The document that was applied last. */
   #content = '';
@@ -125,13 +125,14 @@ export class DevSession {
     this.#stops.push(() => watched.stop());
     if (this.#options.isDebugging)
       await this.#reportFailure(async () => {
-        this.#debuggers = await startDebugging(this.#client, this.#published.lambdas);
+        for (const lambda of this.#published.lambdas) this.#debuggers.push(await startDebugging(this.#client, lambda));
       });
     this.#printSummary();
-    if (this.#debuggers.length > 0) {
-      const message = writeLaunchFile(project.folder, this.#debuggers);
-      this.#report('note', { message }, message);
-    }
+    if (this.#debuggers.length > 0)
+      await this.#reportFailure(async () => {
+        const message = writeLaunchFile(project.folder, this.#debuggers);
+        this.#report('note', { message }, message);
+      });
     if (watched.isCut) {
       const text =
         'only a part of the folders is watched, because there are very many. Save the world file to apply other changes.';
