@@ -188,7 +188,7 @@ export class Exchange {
       'Server-Timing',
       `proxy;dur=${proxyMs.toFixed(1)}, upstream;dur=${upstreamMs.toFixed(1)}`,
     ];
-    headers.push(...this.#faultHeader());
+    if (this.faultId !== undefined) headers.push(...this.#faultHeader());
     if (this.targetName !== undefined) headers.push('X-Terrarium-Target', this.targetName);
     if (this.#rate) {
       headers.push('X-RateLimit-Limit-Minute', String(this.#rate.limit));

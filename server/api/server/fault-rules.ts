@@ -81,6 +81,7 @@ export class FaultRules {
 
   /** Counts a request for the rules that match, up to the first one that applies, and returns its effect. */
   take(service: FaultService, method?: string, target?: string): Fault | undefined {
+    if (this.#rules.size === 0) return undefined; // the usual case, for each request
     const [path = ''] = target?.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1) ?? [];
     for (const { rule, deletion } of this.#rules.values()) {
       if (rule.service !== service || (rule.method ?? method) !== method) continue;
