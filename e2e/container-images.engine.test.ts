@@ -46,7 +46,7 @@ async function build(tag: string, version: string): Promise<string> {
   await container.remove();
   return `${repository}:${tag}`;
 }
-/** The freezer of the kernel's first cgroups gives up while a process is busy, and the engine then leaves it running. */
+/** The freezer of cgroup v1 can time out while a process is busy; the engine then leaves the container running. */
 async function pause(id: string): Promise<void> {
   const pauseOnce = () =>
     docker

@@ -3,7 +3,7 @@ import { Bytes } from '../../components/amount.tsx';
 import { Meter } from '../../components/meter.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 
-/** Each part with its title, and what removes its contents, if somebody can. */
+/** The title of each part, and how to delete its contents if users can. */
 const PARTS: Readonly<Record<string, { title: string; removal?: string }>> = {
   world: { title: 'World' },
   history: { title: 'History' },
