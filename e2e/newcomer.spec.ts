@@ -46,7 +46,7 @@ test('a new user breaks the contact form by a variable, sees why its lead is mis
   await page.keyboard.press('ControlOrMeta+k');
   const palette = page.getByRole('dialog', { name: 'Commands and resources' });
   await page.keyboard.type('contact-form');
-  await expect(palette.getByRole('menuitem').first()).toHaveText('Open contact-form');
+  await expect(palette.getByRole('option').first()).toHaveText('Open contact-form');
   await page.keyboard.press('Enter');
   await page.getByRole('tab', { name: 'Environment' }).click();
   await page.getByRole('button', { name: 'Remove CRM_OID' }).click();

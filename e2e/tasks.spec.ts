@@ -92,7 +92,7 @@ test('an e-mail address is followed from its form to its lead, and invocations a
   const found = await beginTask(page, 'what became of an e-mail address');
   await page.keyboard.press('Control+K');
   await page.keyboard.type('grace@example.com');
-  const chain = page.getByRole('menuitem').filter({ hasText: /^(Form|Request|Invocation|CRM call|Lead)/ });
+  const chain = page.getByRole('option').filter({ hasText: /^(Form|Request|Invocation|CRM call|Lead)/ });
   await expect(chain).toHaveText([/^Form/, /^Request/, /^Invocation/, /^CRM call/, /^Lead/]);
   await chain.last().click();
   await expect(page.getByRole('region', { name: 'Lead', exact: true })).toContainText('grace@example.com');

@@ -34,7 +34,7 @@ describe('the palette', () => {
     const { user, palette, isComplete } = await search('zoe@example.com');
     await isComplete();
     const chain = within(palette).getByRole('group', { name: 'From the form to the lead' });
-    const steps = within(chain).getAllByRole('menuitem');
+    const steps = within(chain).getAllByRole('option');
     for (const [at, name] of ['Form', 'Request', 'Invocation', 'CRM call', 'Lead'].entries())
       expect(steps[at]?.textContent).toMatch(new RegExp(`^${name}`));
     for (const kind of ['Leads: 1', 'Requests: 1', 'Invocations: 1', 'Outbound calls: 1'])
@@ -54,7 +54,7 @@ describe('the palette', () => {
   it('runs, debugs, opens logs, invites, sends, and injects a fault', async () => {
     const { user, palette } = await search('contact-form');
     for (const name of ['Run contact-form', 'Debug contact-form', 'Open the logs of contact-form'])
-      await within(palette).findByRole('menuitem', { name });
+      await within(palette).findByRole('option', { name });
     const box = within(palette).getByRole('searchbox');
     for (const [typed, name] of [
       ['invite', 'Invite a user'],
@@ -66,9 +66,9 @@ describe('the palette', () => {
     ] as const) {
       await user.clear(box);
       await user.paste(typed);
-      await within(palette).findByRole('menuitem', { name });
+      await within(palette).findByRole('option', { name });
     }
-    await user.click(within(palette).getByRole('menuitem', { name: 'Inject a fault into outbound calls' }));
+    await user.click(within(palette).getByRole('option', { name: 'Inject a fault into outbound calls' }));
     await screen.findByRole('dialog', { name: /rule/i });
   });
 });

@@ -5,9 +5,9 @@ import {
   Dialog,
   Header,
   Input,
-  Menu,
-  MenuItem,
-  MenuSection,
+  ListBox,
+  ListBoxItem,
+  ListBoxSection,
   Modal,
   ModalOverlay,
   SearchField,
@@ -100,7 +100,8 @@ function Content({ onClose }: { onClose(): void }) {
       </SearchField>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
       <section aria-label="Found" tabIndex={0} className="min-h-0 flex-1 overflow-auto">
-        <Menu
+        {/* Not a menu: its items take the focus under a resting pointer, even one that the typed text is about to remove. */}
+        <ListBox
           aria-label="Commands and resources"
           onAction={(id) => run(String(id))}
           className="p-1.5 outline-none"
@@ -111,38 +112,38 @@ function Content({ onClose }: { onClose(): void }) {
           )}
         >
           {sections.map(({ name, entries }) => (
-            <MenuSection key={name} id={name}>
+            <ListBoxSection key={name} id={name}>
               <Header className="eyebrow px-2.5 pt-2 pb-1">{name}</Header>
               {entries.map(({ id, text: title, icon: Icon, keys }) => (
-                <MenuItem
+                <ListBoxItem
                   key={id}
                   id={id}
                   textValue={title}
-                  className="flex h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 outline-none data-[focused]:bg-accent-soft"
+                  className="flex h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 outline-none data-[hovered]:bg-sunken data-[focused]:bg-accent-soft"
                 >
                   {Icon && <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />}
                   <span className="truncate">{title}</span>
                   {keys && <kbd className="ml-auto text-small text-faint">{keys}</kbd>}
-                </MenuItem>
+                </ListBoxItem>
               ))}
-            </MenuSection>
+            </ListBoxSection>
           ))}
           {results.map(({ name, entries }) => (
-            <MenuSection key={name.split(':')[0]} id={`found ${name.split(':')[0]}`}>
+            <ListBoxSection key={name.split(':')[0]} id={`found ${name.split(':')[0]}`}>
               <Header className="eyebrow px-2.5 pt-2 pb-1">{name}</Header>
               {entries.map((entry) => (
-                <MenuItem
+                <ListBoxItem
                   key={entry.id}
                   id={entry.id}
                   textValue={`${entry.text} ${entry.excerpt ?? ''}`}
-                  className="flex min-h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 py-0.5 outline-none data-[focused]:bg-accent-soft"
+                  className="flex min-h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 py-0.5 outline-none data-[hovered]:bg-sunken data-[focused]:bg-accent-soft"
                 >
                   <FoundLine entry={entry} marked={marked} />
-                </MenuItem>
+                </ListBoxItem>
               ))}
-            </MenuSection>
+            </ListBoxSection>
           ))}
-        </Menu>
+        </ListBox>
       </section>
       {isTyped && <SearchStatus search={search} />}
     </Autocomplete>

@@ -29,7 +29,7 @@ describe('a dialog that replaces the world', () => {
     const palette = await screen.findByRole('dialog', { name: 'Commands and resources' });
     await user.click(within(palette).getByRole('searchbox'));
     await user.paste('restart');
-    await user.click(await within(palette).findByRole('menuitem', { name: 'Restart the demo' }));
+    await user.click(await within(palette).findByRole('option', { name: 'Restart the demo' }));
     const dialog = await screen.findByRole('alertdialog', { name: 'Restart the demo' });
     await waitFor(() => expect(dialog.textContent).toContain(DELETED));
   });
