@@ -7,7 +7,7 @@ import { ContainerRunner } from './container-runner.ts';
 import { EngineLeftovers, EngineUnreachable, type Instance, type IsKept, type PullProgress } from './engine.ts';
 import type { EngineConnection, EngineListener, EngineState } from './engine-connection.ts';
 import { Engines, type EnginesOptions, isEngineProvider } from './engines.ts';
-import { leftoverSentence } from './leftover-sentence.ts';
+import { leftoverSentence, lockedSentence } from './leftover-sentence.ts';
 import { PullProgressTracker } from './pull-progress-tracker.ts';
 import { statusOf, type Trouble } from './status.ts';
 import { planOf } from './workload.ts';
@@ -232,7 +232,8 @@ export class ContainerService {
       return engine.clear({ volumes, limitMs: STOP_LIMIT_MS - (performance.now() - startedMs) });
     };
     try {
-      const leftovers = await within(STOP_LIMIT_MS + LOOK_LIMIT_MS, work());
+      const { lockedNetworks, ...leftovers } = await within(STOP_LIMIT_MS + LOOK_LIMIT_MS, work());
+      if (lockedNetworks) this.#options.onWarning(lockedSentence(attached.address, lockedNetworks));
       return leftoverSentence(attached.address, leftovers, `they still existed after ${STOP_LIMIT_MS / 1_000} s`);
     } catch (failure) {
       const reason = reasonOf(failure);

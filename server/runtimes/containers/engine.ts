@@ -188,6 +188,8 @@ export interface Leftovers {
   services: string[];
   networks: string[];
   volumes: string[];
+  /** Networks without containers that the engine does not remove before it is restarted. */
+  lockedNetworks?: string[];
 }
 
 /** A program in an instance has ended, for example its health command: no event that a record shows. */

@@ -11,13 +11,19 @@ export function leftoverSentence(address: string, leftovers: Leftovers, reason: 
   return `left in the container engine at ${address}: ${description} (${reason}); to list and remove what worlds have left there, run \`${SHELL_COMMAND} clean\``;
 }
 
+/** Says which networks an engine keeps, and what removes them (see removeNetwork). */
+export function lockedSentence(address: string, names: readonly string[]): string {
+  return `the container engine at ${address} keeps ${amountOf('networks', names)}, although no container is in there: restart the engine, then run \`${SHELL_COMMAND} clean\``;
+}
+
 /** `2 containers (a, b), 1 network (c)`; empty for none. */
-export function describeLeftovers(leftovers: Leftovers): string {
-  return KINDS.filter((kind) => leftovers[kind].length > 0)
-    .map((kind) => {
-      const names = leftovers[kind];
-      const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
-      return `${names.length} ${names.length === 1 ? kind.slice(0, -1) : kind} (${names.slice(0, MAX_NAMED).join(', ')}${more})`;
-    })
-    .join(', ');
+export function describeLeftovers({ lockedNetworks = [], ...leftovers }: Leftovers): string {
+  const parts = KINDS.filter((kind) => leftovers[kind].length > 0).map((kind) => amountOf(kind, leftovers[kind]));
+  if (lockedNetworks.length > 0) parts.push(`${amountOf('networks', lockedNetworks)} until the engine is restarted`);
+  return parts.join(', ');
+}
+
+function amountOf(kind: (typeof KINDS)[number], names: readonly string[]): string {
+  const more = names.length > MAX_NAMED ? `, and ${names.length - MAX_NAMED} more` : '';
+  return `${names.length} ${names.length === 1 ? kind.slice(0, -1) : kind} (${names.slice(0, MAX_NAMED).join(', ')}${more})`;
 }

@@ -4,8 +4,8 @@ import { connectForTests, expectNoLeftovers, newWorldId, requireEngine, testImag
 import { makeEngineProxy } from '../../../testing/engine-proxy.ts';
 import { type ApplyOptions, type EngineEvent, EngineRefusal, EngineUnreachable, type Workload } from '../engine.ts';
 import { DockerEngine } from './docker-engine.ts';
-import { ensureNetwork } from './docker-instances.ts';
 import { networkName } from './instance-definition.ts';
+import { ensureNetwork } from './networks.ts';
 
 const LIMIT_MS = 60_000;
 /** Shorter than the limit of a test, so that a failure shows the last value. */

@@ -10,7 +10,8 @@ import {
 } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { instanceDefinition, networkName } from './instance-definition.ts';
-import { LABEL, marksOf, ownedBy, type WorldMark } from './labels.ts';
+import { LABEL, ownedBy, type WorldMark } from './labels.ts';
+import { ensureNetwork, inTurn, removeNetwork } from './networks.ts';
 import { readInstance } from './read-instance.ts';
 
 /** Given files belong to root; only their owner and group read them. */
@@ -103,7 +104,7 @@ export class DockerInstances {
     for (const { Id: id, Name: name, Labels: labels } of networks) {
       await inTurn(name, async () => {
         if (isKept('environment', labels?.[LABEL.environment] ?? '')) return;
-        await this.#connection.askTolerantly((docker) => docker.getNetwork(id).remove());
+        await removeNetwork(this.#connection, id);
       });
     }
     for (const { Name: name, Labels: labels } of volumes ?? []) {
@@ -111,38 +112,6 @@ export class DockerInstances {
       await this.#connection.askTolerantly((docker) => docker.getVolume(name).remove());
     }
   }
-}
-
-/** Makes the network of an environment unless it exists (D-049). */
-export function ensureNetwork(
-  connection: DockerConnection,
-  world: WorldMark,
-  environmentId: Uuid,
-  options: { Name: string; Driver: 'bridge' } | { Name: string; Driver: 'overlay'; Attachable: true },
-): Promise<void> {
-  const { Name } = options;
-  return inTurn(Name, async () => {
-    if (await connection.askTolerantly((docker) => docker.getNetwork(Name).inspect(), 'missing')) return;
-    const Labels = { ...marksOf(world), [LABEL.environment]: environmentId };
-    await connection.askTolerantly(
-      (docker) => docker.createNetwork({ ...options, CheckDuplicate: true, Labels }),
-      'conflict',
-    );
-  });
-}
-
-const lastSteps = new Map<string, Promise<void>>();
-
-/** A network is created and removed by one step after the other, also if several connections lead to the same daemon. */
-function inTurn(name: string, step: () => Promise<void>): Promise<void> {
-  const done = (lastSteps.get(name) ?? Promise.resolve()).then(step);
-  const ended = done
-    .catch(() => undefined)
-    .then(() => {
-      if (lastSteps.get(name) === ended) lastSteps.delete(name);
-    });
-  lastSteps.set(name, ended);
-  return done;
 }
 
 async function archiveOf(files: readonly GivenFile[]): Promise<Buffer> {

@@ -5,6 +5,7 @@ import { type Owner, readOwner, wasInMemory } from '../../../system/owner.ts';
 import type { ClearOptions, Leftovers } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL } from './labels.ts';
+import { removeNetwork } from './networks.ts';
 
 /** Concurrent requests to the daemon: most time is spent waiting for instances to end; more would slow down a busy daemon. */
 const AT_ONCE = 16;
@@ -14,6 +15,8 @@ const GRACE_S = 3;
  * The interval between attempts to remove the rest: networks and volumes are in use until the last instance has gone.
  */
 const AGAIN_MS = 200;
+/** A network that was empty for so long and is not removed is locked. An endpoint is removed a moment after its container. */
+const LOCKED_AFTER_MS = 3_000;
 
 export interface WorldLeft {
   worldId: Uuid;
@@ -21,7 +24,7 @@ export interface WorldLeft {
   leftovers: Leftovers;
 }
 
-type Kind = keyof Leftovers | 'configs';
+type Kind = Exclude<keyof Leftovers, 'lockedNetworks'> | 'configs';
 
 interface Item {
   kind: Kind;
@@ -53,12 +56,17 @@ export async function clearWorld(
   { volumes, limitMs, whileItShrinks = false }: ClearOptions,
 ): Promise<Leftovers> {
   const startedMs = performance.now();
+  const lockedSinceMs = new Map<string, number>();
   for (let count = Number.POSITIVE_INFINITY; ; ) {
     const found = await itemsOf(connection, `${LABEL.world}=${worldId}`);
-    const items = found.filter(({ kind }) => volumes || kind !== 'volumes');
     const passedMs = performance.now() - startedMs;
+    const isLocked = ({ id }: Item) => passedMs - (lockedSinceMs.get(id) ?? passedMs) > LOCKED_AFTER_MS;
+    const items = found.filter((item) => (volumes || item.kind !== 'volumes') && !isLocked(item));
     const isStuck = whileItShrinks && items.length >= count;
-    if (items.length === 0 || passedMs > limitMs || isStuck) return namesOf(items);
+    if (items.length === 0 || passedMs > limitMs || isStuck) {
+      const lockedNetworks = found.filter(isLocked).map(({ name }) => name);
+      return { ...namesOf(items), ...(lockedNetworks.length > 0 && { lockedNetworks }) };
+    }
     count = items.length;
     const isOver = () => performance.now() - startedMs > limitMs;
     const graceS = passedMs < limitMs / 2 ? GRACE_S : 0;
@@ -66,7 +74,11 @@ export async function clearWorld(
       if (!isOver()) await removeItem(connection, item, graceS);
     });
     const fastItems = items.filter((item) => !isSlow(item));
-    await inParallel(AT_ONCE, fastItems, (item) => removeItem(connection, item, graceS));
+    await inParallel(AT_ONCE, fastItems, async (item) => {
+      if (item.kind !== 'networks') await removeItem(connection, item, graceS);
+      else if ((await removeNetwork(connection, item.id)) !== 'locked') lockedSinceMs.delete(item.id);
+      else if (!lockedSinceMs.has(item.id)) lockedSinceMs.set(item.id, passedMs);
+    });
     await pause(AGAIN_MS);
   }
 }

@@ -5,9 +5,9 @@ import { reasonOf } from '../../../model/errors.ts';
 import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
-import { ensureNetwork } from '../docker/docker-instances.ts';
 import { followLogs, readLogs } from '../docker/instance-logs.ts';
 import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
+import { ensureNetwork } from '../docker/networks.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
 import {
   type ApplyOptions,
