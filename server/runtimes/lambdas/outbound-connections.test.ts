@@ -284,6 +284,18 @@ describe('a connection that carries no HTTP is recorded', () => {
     }
   });
 
+  it('whose first HTTP call comes after a while has the record of that call only', async () => {
+    const code = `exports.run = async (port) => {
+      const session = require('node:http2').connect('http://127.0.0.1:' + port);
+      await new Promise((resolve) => setTimeout(resolve, 1_200));
+      const stream = session.request({ ':path': '/late' });
+      for await (const chunk of stream);
+      session.close();
+    }`;
+    const { outbound } = await service.run(code, {}, `${ports.http2}`);
+    expect(outbound).toMatchObject([{ method: 'GET', url: `http://127.0.0.1:${ports.http2}/late`, status: 200 }]);
+  });
+
   it('while it waits for a host that says nothing, until the timeout of the lambda', async () => {
     const code = handler(`net.connect(${ports.http2}, '127.0.0.1'); return new Promise(() => {})`);
     const { outcome, outbound } = await service.run(code, { timeout: 2 });

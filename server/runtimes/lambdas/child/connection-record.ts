@@ -12,8 +12,6 @@ interface ByteCounts {
 /** A connection, reported once for each invocation that uses it. */
 export class ConnectionRecord {
   transport: OutboundConnection['transport'];
-  /** HTTP calls have records of their own. */
-  carriesHttp = false;
   isConnected = false;
   caughtBy: OutboundNews['caughtBy'];
   readonly #calls: OutboundCalls;
@@ -26,6 +24,7 @@ export class ConnectionRecord {
   #id: number | undefined;
   #executionId: string | undefined;
   #hasEnded = false;
+  #carriesHttp = false;
 
   constructor(
     calls: OutboundCalls,
@@ -50,9 +49,17 @@ export class ConnectionRecord {
     return isPassed && this.#target.isOutside === true && this.caughtBy === undefined;
   }
 
+  /** HTTP calls have records of their own. Withdraws the record of a connection that had been silent for a while before its first call. */
+  carryHttp(): void {
+    this.#carriesHttp = true;
+    if (this.caughtBy) return;
+    this.#update({ carriesHttp: true, ended: true });
+    this.#id = undefined;
+  }
+
   /** Starts a record for the running invocation, if the connection has none. */
   start(): void {
-    if (this.#id !== undefined || this.carriesHttp) return;
+    if (this.#id !== undefined || this.#carriesHttp) return;
     const executionId = this.#calls.executionId();
     // Between invocations, connections only keep themselves alive; and an invocation that has its result has its record.
     if (this.#hasEnded && (executionId === undefined || executionId === this.#executionId)) return;

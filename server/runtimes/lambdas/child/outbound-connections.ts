@@ -29,11 +29,11 @@ export class OutboundConnections {
       sentBytes: socket.bytesWritten,
       receivedBytes: socket.bytesRead,
     }));
-    record.carriesHttp = this.#calls.isAwaited(() => true, target.hostname, target.port);
+    if (this.#calls.isAwaited(() => true, target.hostname, target.port)) record.carryHttp();
     this.#records.set(socket, record);
     const start = (): void => {
       // As: Node's own note of a request that uses the connection.
-      if ((socket as Socket & { _httpMessage?: object | null })._httpMessage) record.carriesHttp = true;
+      if ((socket as Socket & { _httpMessage?: object | null })._httpMessage) record.carryHttp();
       record.start();
     };
     const remove = this.add(record);
@@ -81,8 +81,7 @@ export class OutboundConnections {
 
   /** The connection carries HTTP, which is reported by call. */
   markHttp(socket: object | undefined): void {
-    const record = socket && this.#records.get(socket);
-    if (record) record.carriesHttp = true;
+    if (socket) this.#records.get(socket)?.carryHttp();
   }
 
   /** Bytes other than HTTP are sent or received. */

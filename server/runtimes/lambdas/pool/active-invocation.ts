@@ -218,6 +218,7 @@ export class ActiveInvocation implements Invocation {
       traceId,
       caughtBy,
       connection,
+      carriesHttp,
       blocked,
       leftMachine,
       afterRedirect,
@@ -228,6 +229,10 @@ export class ActiveInvocation implements Invocation {
       ended,
     } = update;
     this.#calls ??= new Map();
+    if (carriesHttp) {
+      this.#calls.delete(id);
+      return;
+    }
     let openCall = this.#calls.get(id);
     if (!openCall) {
       if (method === undefined || url === undefined || this.#calls.size >= KEPT_OUTBOUND) return;

@@ -60,6 +60,8 @@ export const outboundHead = z.object({
       receivedBytes: z.int().nonnegative(),
     })
     .exactOptional(),
+  /** The connection turned out to carry HTTP calls, which have records of their own. */
+  carriesHttp: z.literal(true).exactOptional(),
   /** A `block` rule, or the policy, refused it. */
   blocked: z.literal(true).exactOptional(),
   /** It was sent to a host outside this machine. */
