@@ -7,7 +7,6 @@ export const gateway = {
     resultsPerLambda: limit(1000, 'maximum number of asynchronous results of each lambda'),
     resultLifetimeS: limit(24 * 60 * 60, 'seconds to keep an asynchronous result'),
   },
-  counted: true,
   listener: { title: 'gateway', noun: 'gateway' },
   logs: { results: log<StoredResult>({ part: 'results', archive: 'export' }) },
 } satisfies Declaration;

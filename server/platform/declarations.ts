@@ -79,11 +79,6 @@ export const listeners = Object.entries<Declaration>(declarations).flatMap(([key
 export const urlsOf = (platform: ListenerUrls): ListenerUrls =>
   Object.fromEntries(listeners.map(({ url }) => [url, platform[url]])) as ListenerUrls; // has each of them
 
-/** Subjects at which what happens is counted. */
-export const countedNames = Object.entries<Declaration>(declarations).flatMap(([name, declaration]) =>
-  declaration.counted ? [name] : [],
-);
-
 /** Topics of features that a reset of a test suite changes. */
 export const resetTopics = Object.values<Declaration>(declarations).flatMap(({ logs, topics = [] }) =>
   Object.values(logs ?? {}).some(({ reset }) => reset) ? topics : [],

@@ -5,7 +5,6 @@ import { PlatformError, reasonOf } from '../model/errors.ts';
 import type { Declaration } from '../plugin/declaration.ts';
 import { Events } from '../plugin/events.ts';
 import type { AnyPlugin, ExposedBy, Platform, Plugins, SharedPlatform, Slot } from '../plugin/plugin.ts';
-import { counted } from '../plugin/tokens.ts';
 import { lazy } from '../system/lazy.ts';
 import type { CleanupStack } from './cleanup-stack.ts';
 
@@ -64,8 +63,8 @@ export class Host {
         if (!names.has(needed)) throw new Error(`'${name}' needs '${key}', which is not in the list of plugins`);
         needs[key] = await started(needed);
       }
-      const { listener, counted: isCounted } = plugin.declaration;
-      if (listener || isCounted) this.#statuses.set(`${name}`, () => 'running');
+      const { listener, hasStatus } = plugin.declaration;
+      if (listener || hasStatus) this.#statuses.set(`${name}`, () => 'running');
       const platform = this.#platformFor(`${name}`) as never; // with the settings and logs of all plugins
       exposed.set(plugin, await attributed(`${name}`, () => plugin.start(platform, needs as never))); // to each its own
       return exposed.get(plugin);
@@ -125,7 +124,7 @@ export class Host {
     return (await this.#load(guard)).flatMap(routesOf);
   }
 
-  /** Returns the status of each plugin that listens or is counted. */
+  /** Returns the status of each plugin that has one. */
   statuses(): Record<string, string> {
     return Object.fromEntries(Array.from(this.#statuses, ([name, read]) => [name, read()]));
   }
@@ -174,7 +173,6 @@ export class Host {
           throw new Error(`nothing provides '${slot}': list the plugin that does before '${name}'`);
         return this.#slots.get(slot) as T; // `fill` takes the same token
       },
-      count: (fault) => this.emit(counted, { subject: name, ...(fault && { fault }) }),
       listensAt: (port) => this.#shared.listensAt(name, port),
       routes: (load) => void this.#routes.push({ name, load }),
       mount: (path, load) => {

@@ -13,7 +13,6 @@ import { platformStatuses } from '../services/resources/plugin.ts';
 import { securityPlugin } from '../services/security/plugin.ts';
 import { lazy } from '../system/lazy.ts';
 import { packageFile } from '../system/package-file.ts';
-import { countedNames } from './declarations.ts';
 
 export const eventStreams = slot<EventStream>('event stream');
 export const stopRequests = slot<() => void>('stop');
@@ -55,7 +54,6 @@ export const windowPlugin = plugin({
         sessions: security.sessions,
         urlFor: (code: string) => addresses.windowWith(code),
         status,
-        pulse: () => recorded.meter.pulseOf(countedNames),
         endpoints: () => endpointUses(recorded.recorder, guard.view.all('apiendpoints'), gateway.limitUses()),
         worldId: store.world.id,
         stop: platform.slot(stopRequests),

@@ -16,8 +16,8 @@ export interface Declaration {
   logs?: Readonly<Record<string, LogDeclaration<unknown>>>;
   /** The topics of the live channel that it publishes. */
   topics?: readonly string[];
-  /** Set if what happens at it is counted minute by minute, for the window. */
-  counted?: true;
+  /** Set if the status of the platform names it although it has no listener. */
+  hasStatus?: true;
 }
 
 export interface ListenerDeclaration {

@@ -107,8 +107,6 @@ export interface Platform<D extends Declaration> extends SharedPlatform {
   slot<T>(slot: Slot<T>): T;
   /** Tells the window that something of this topic has changed. */
   publish(topic: TopicOf<D>, details?: object | string): void;
-  /** Counts something that happened at the plugin, for the window. */
-  count(fault?: { method: string; target: string; status: number }): void;
   /** The plugin's server listens at that port. */
   listensAt(port: number): void;
   /** Routers below `/inspect` and `/log`; loaded when one of them is first used. */

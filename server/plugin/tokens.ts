@@ -22,10 +22,6 @@ export const invocationEnded = event<{ invocation: Invocation; call: LambdaCall 
 export const outboundRulesChanged = event<{ before: readonly OutboundRule[]; after: readonly OutboundRule[] }>(
   'outbound rules changed',
 );
-/** Something happened at a subject, which may have been a fault of the platform. */
-export const counted = event<{ subject: string; fault?: { method: string; target: string; status: number } }>(
-  'counted',
-);
 
 /** A reset has restored the world and the platform's other state. */
 export const worldReset = event<undefined>('world reset');

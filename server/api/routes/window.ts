@@ -58,29 +58,6 @@ const platformStatus = object('PlatformStatus', {
 });
 export type PlatformStatus = z.output<typeof platformStatus>;
 
-const pulseFault = z.object({
-  at: time,
-  method: z.string(),
-  target: z.string(),
-  status: z.int().optional().describe('Absent if the client disconnected before the response'),
-  seq: z.int().optional().describe('Sequence number of the recorded request'),
-  executionId: z.string().optional(),
-});
-export type FaultView = z.output<typeof pulseFault>;
-
-const platformPulse = object('PlatformPulse', {
-  minutes: z.int(),
-  services: z.record(
-    z.string(),
-    z.object({
-      perMinute: z.array(z.int()).describe('Oldest first'),
-      total: z.int().describe('Since the platform started'),
-      lastFault: pulseFault.optional(),
-    }),
-  ),
-});
-export type PlatformPulse = z.output<typeof platformPulse>;
-
 const endpointUse = object('EndpointUse', {
   id,
   total: z.int().describe('Number of recorded requests, also of earlier runs'),
@@ -144,11 +121,6 @@ export const windowRoutes = defineRoutes('Window', {
   readStatus: route('get /inspect/status', 'caller', {
     summary: 'Read the status of the platform',
     answer: ok(platformStatus),
-  }),
-  readPulse: route('get /inspect/pulse', 'caller', {
-    summary: 'Count requests per service and minute',
-    description: 'Counted since the platform started. Read requests of the window are not counted.',
-    answer: ok(platformPulse),
   }),
   readEndpointUse: route('get /inspect/endpoints', 'caller', {
     summary: 'Count requests per public endpoint and show rate limits',

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import type { EndpointUse, PlatformPulse, PlatformStatus } from '../../api/routes/window.ts';
+import type { EndpointUse, PlatformStatus } from '../../api/routes/window.ts';
 import { windowRoutes } from '../../api/routes/window.ts';
 import { isForeignWrite } from '../../api/server/host-guard.ts';
 import { mountRoutes, type RouteGuard, targetOf } from '../../api/server/mount-routes.ts';
@@ -17,7 +17,6 @@ export interface WindowParts {
   sessions: WindowSessions;
   urlFor(code: string): string;
   status(): PlatformStatus;
-  pulse(): PlatformPulse;
   endpoints(): EndpointUse[];
   worldId: string;
   /** Ends the platform, as Ctrl+C would. */
@@ -25,7 +24,7 @@ export interface WindowParts {
 }
 
 export function windowRouter(
-  { stream, sessions, urlFor, status, pulse, endpoints, worldId, stop }: WindowParts,
+  { stream, sessions, urlFor, status, endpoints, worldId, stop }: WindowParts,
   guard: RouteGuard,
 ): Router {
   const reported = ({ userId, name, isRoot }: Caller, session: Session | undefined) => {
@@ -80,12 +79,6 @@ export function windowRouter(
           providers: providers.filter(sees),
         })),
       };
-    },
-    readPulse({ caller }) {
-      const pulseView = pulse();
-      if (visibilityFor(guard, caller).seesAll) return pulseView;
-      const services = Object.entries(pulseView.services).map(([name, { lastFault: _, ...counts }]) => [name, counts]);
-      return { ...pulseView, services: Object.fromEntries(services) };
     },
     readEndpointUse({ caller }) {
       const { sees } = visibilityFor(guard, caller);

@@ -1,6 +1,5 @@
 import { plugin } from '../../plugin/plugin.ts';
 import {
-  counted,
   deploymentRecorded,
   exchangeEnded,
   invocationEnded,
@@ -13,7 +12,6 @@ import { recordedCalls } from '../../services/publish/plugin.ts';
 import { RecordLogs } from '../../storage/records/record-logs.ts';
 import { clockFrom } from '../../system/clock.ts';
 import { ActivityLog } from './activity-log.ts';
-import { ActivityMeter } from './activity-meter.ts';
 import { recorder as declaration } from './declaration.ts';
 import { KeptLines } from './kept-lines.ts';
 import { isFailedMark } from './recorded-invocation.ts';
@@ -45,12 +43,10 @@ export const recorderPlugin = plugin({
       return records.stop();
     });
     platform.failure(() => records.failure);
-    const meter = new ActivityMeter(nowMs);
     platform.fill(keptLines, lines);
     platform.fill(recordedCalls, callsOf(recorder));
     platform.on(exchangeEnded, (exchange) => {
       recorder.addExchange(exchange);
-      meter.sawExchange(exchange, () => recorder.exchanges.newest);
       platform.publish('traffic');
     });
     platform.on(invocationStarted, (invocation) => {
@@ -61,13 +57,12 @@ export const recorderPlugin = plugin({
       recorder.addInvocation(invocation, call);
       platform.publish('invocations');
     });
-    platform.on(counted, ({ subject, fault }) => meter.increment(subject, fault));
     platform.on(outboundRulesChanged, ({ before, after }) => activity.sawRules(before, after));
     platform.on(engineChanged, (engine) => activity.sawEngine(engine));
     platform.on(deploymentRecorded, ({ run, deployment }) =>
       activity.sawDeployment({ project: run.project.path, branch: run.branch, deployment }),
     );
-    return { recorder, records, activity, lines, meter, savedRequests: platform.logs['saved-requests'] };
+    return { recorder, records, activity, lines, savedRequests: platform.logs['saved-requests'] };
   },
 });
 

@@ -15,7 +15,6 @@ export const scm = {
   },
   limits: { registryMegabytes: limit(8192, 'size of all images in the registry of the mock GitLab, in MB') },
   topics: ['pipelines'] as const,
-  counted: true,
   listener: { title: 'SCM', noun: 'mock GitLab' },
   logs: {
     /** Projects, by id. */

@@ -41,8 +41,6 @@ export interface MockScmOptions extends ScmProjectsOptions, Pick<ScmParts, 'pipe
   /** Accepted host names besides loopback names; lower case, without port. */
   allowedHosts: ReadonlySet<string>;
   faults?: FaultRules;
-  /** Called after each response; `path` is without the query, which can contain a token. */
-  onRequest?(request: { method: string; path: string; status: number }): void;
 }
 
 /**
@@ -132,8 +130,6 @@ export class MockScm {
     app.disable('x-powered-by');
     app.disable('etag');
     app.use((req, res, next) => {
-      const { method, path } = req;
-      res.once('finish', () => this.#options.onRequest?.({ method, path, status: res.statusCode }));
       res.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' });
       // Neither a page that rebinds its own name to our address nor one that sends a form from elsewhere.
       if (!isOurHost(req.headers.host, this.#options.allowedHosts) || isForeignWrite(req))

@@ -38,10 +38,6 @@ export const scmPlugin = plugin({
       allowedHosts,
       faults: platform.faults,
       nowMs,
-      onRequest({ method, path, status }) {
-        // 404 answers a client that checks whether something exists.
-        platform.count(status >= 400 && status !== 404 ? { method, target: path, status } : undefined);
-      },
       onChange: (project) => platform.publish('pipelines', { project: project?.id }),
       onFault,
     });

@@ -45,7 +45,7 @@ export const containers = {
       .prefault({}),
   },
   topics: ['containers', 'status'] as const,
-  counted: true,
+  hasStatus: true,
   /** Ports of the emulator that containers are published on (D-047). */
   logs: { 'service-ports': log<{ port: number }>({ part: 'servicePorts' }) },
 } satisfies Declaration;

@@ -46,7 +46,6 @@ export const containersPlugin = plugin({
         await Promise.all([proxy.drain(instanceId, drainMs), ports.drain(instanceId, drainMs)]);
       },
       onNews(update) {
-        platform.count();
         if (update.kind === 'engine') platform.emit(engineChanged, update);
         platform.publish(update.kind === 'engine' ? 'status' : 'containers', { ...update });
       },

@@ -32,5 +32,5 @@ export const resources = {
   },
   limits: { maxInstances: limit(16, 'maximum number of instances of one container') },
   topics: ['world', 'history'] as const,
-  counted: true,
+  hasStatus: true,
 } satisfies Declaration;

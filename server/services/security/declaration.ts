@@ -9,7 +9,7 @@ export const security = {
     tokenLifetimeS: limit(8 * 60 * 60, 'lifetime of an access token in seconds'),
     tokenRequestsPerMinute: limit(100, 'maximum number of failed sign-in attempts per minute, user and client address'),
   },
-  counted: true,
+  hasStatus: true,
   logs: {
     'api-keys': log<KeyRecord>({ part }),
     tokens: log<TokenRecord>({ part }),
