@@ -86,7 +86,7 @@ export function useActionCommands(): void {
     {
       id: 'fault',
       text: 'Inject a fault into outbound calls',
-      synonyms: 'simulate failure delay block crm down rule error outage',
+      synonyms: 'simulate failure delay timeout slow block crm down rule error outage',
       icon: FlaskConical,
       group: 'Do',
       run: () => go({ screen: 'leads', search: { tab: 'rules', dialog: 'rule' } }),

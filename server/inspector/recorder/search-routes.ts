@@ -15,6 +15,7 @@ import type { Json } from '../../model/json.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { resourceTypes, typeOf } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
+import { commitSentence } from '../../model/rules/commit-words.ts';
 import { maskedCommit, maskedRecord } from '../../model/rules/masking.ts';
 import { seenPart, seesRecord } from '../../services/history/history-routes.ts';
 import type { ByteLog } from '../../storage/records/byte-log.ts';
@@ -163,10 +164,11 @@ function commitEntry(commit: Commit, terms: readonly string[], maskedView: () =>
   const { seq, atMs, cause } = commit;
   const number = terms.find((term) => term.replace(/^#/, '') === String(seq)) ?? '';
   const headings = [number, cause.action ?? '', cause.note ?? '', cause.actor?.name ?? ''];
-  const texts = ({ ops, resources }: Commit): string[] => [
+  const texts = (view: Commit): string[] => [
     ...headings,
-    ...resources.flatMap(({ id, path, type }) => [path, type, id]),
-    ...ops.flatMap((operation) => ('value' in operation ? [...textsIn(operation.value, operation.path)] : [])),
+    commitSentence(view),
+    ...view.resources.flatMap(({ id, path, type }) => [path, type, id]),
+    ...view.ops.flatMap((operation) => ('value' in operation ? [...textsIn(operation.value, operation.path)] : [])),
   ];
   return {
     kind: 'commit',
@@ -175,7 +177,7 @@ function commitEntry(commit: Commit, terms: readonly string[], maskedView: () =>
     hit: () => ({
       id: String(seq),
       at: timeOf(atMs),
-      title: `${cause.actor?.name ?? cause.via}: ${cause.action} ${commit.resources.map(({ name }) => name).join(', ')}`,
+      title: commitSentence(maskedView()),
     }),
   };
 }
