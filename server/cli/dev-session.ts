@@ -312,7 +312,7 @@ export class DevSession {
     this.#content = '';
     await this.#apply(seed);
     this.#firstSeq = await this.#newestSeq();
-    this.#report('reset', {}, `back to the seed in ${project.file}, without outbound rules. Leads and records stay.`);
+    this.#report('reset', {}, `back to the seed and the outbound rules in ${project.file}. Leads and records stay.`);
   }
 
   async #newestSeq(): Promise<number> {

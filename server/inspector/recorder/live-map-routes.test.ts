@@ -75,6 +75,7 @@ describe('GET /inspect/live-map', () => {
   });
 
   it('shows a rejected request at its endpoint, and a request to no endpoint apart', async () => {
+    await send('GET', `${platform.emulator.gatewayUrl}/favicon.ico`); // by the browser, not by a person
     await send('DELETE', `${platform.emulator.gatewayUrl}/no-such-path`);
     const map = await readMap();
     const { lastFailure, ...unpublished } = nodeIn(map, 'endpoints:unpublished') ?? {};

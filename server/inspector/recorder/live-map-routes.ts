@@ -30,6 +30,8 @@ const CALLERS: Readonly<Record<string, string>> = {
 const MOCKS = { crm: 'Mock CRM', mail: 'Mock mail server', scm: 'Mock GitLab' } as const;
 const UNPUBLISHED: NodeId = 'endpoints:unpublished';
 const CONTAINER_OF = 'container of ';
+/** Browsers ask every site for it; that it is missing is no failure. */
+const ICON_TARGET = '/favicon.ico';
 
 /** A passage, and the resource that one has to see to learn of it. */
 interface OwnedPassage extends Passage {
@@ -72,6 +74,7 @@ class PassageLog {
 
   *#exchange({ seq, item }: Placed<RecordedExchange>): Generator<Omit<OwnedPassage, 'seq'>> {
     const { endpointId, executionId, userId, status = 0, upstreamMs } = item;
+    if (endpointId === undefined && item.target === ICON_TARGET) return;
     const hasPassed = executionId !== undefined || upstreamMs > 0;
     const common = {
       endedAtMs: Date.parse(item.at) + item.durationMs,
