@@ -68,7 +68,7 @@ last: {stage: deploy, script: [echo hi]}
     'push',
   );
   expect(out.match(/^skipped '.*$/gm)).toEqual([
-    "skipped 'approve': manual jobs run only with --job NAME",
+    "skipped 'approve': a manual job runs when it is started in the window, or with --job NAME",
     "skipped 'idle': no earlier job failed",
     "skipped 'unit', 'last': an earlier job failed or was skipped",
   ]);
@@ -358,7 +358,7 @@ after: {stage: test, script: [echo hi]}
   expect(blocked.out).toContain("the pipeline is blocked by 'gate'");
   expect(await runJobs(gate(', allow_failure: true'), '--source', 'push')).toMatchObject({
     exitCode: 0,
-    states: ['after success'],
+    states: ['gate manual', 'after success'],
   });
 });
 

@@ -120,6 +120,7 @@ describe('a feature branch through its pipeline (CI deployment, steps 1 to 6)', 
       jobs: [
         { name: 'build', stage: 'build', state: 'success', exitCode: 0 },
         { name: 'deploy', stage: 'deploy', state: 'success', exitCode: 0 },
+        { name: 'stop', stage: 'stop', state: 'manual' },
       ],
       variables: { missing: [], present: expect.arrayContaining(['PLATFORM_API_SECRET']) },
     });
@@ -258,6 +259,7 @@ describe('failures in a pipeline', () => {
       jobs: [
         { name: 'build', state: 'failed' },
         { name: 'deploy', state: 'skipped' },
+        { name: 'stop', state: 'skipped' },
       ],
     });
     expect(await containers()).toEqual([]);

@@ -98,15 +98,23 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await expect(page.getByRole('heading', { name: 'deploy', exact: true })).toBeVisible();
     await page.goBack();
 
+    // The manual job removes the app, as a run of its own.
+    const selected = () => new URL(page.url()).searchParams.get('sel');
+    const first = selected();
+    await stages.getByRole('button', { name: 'Run stop' }).click();
+    await expect.poll(selected).not.toBe(first);
+    await expect(stages.getByRole('button', { name: /^stop exit 0/ })).toBeVisible();
+    await expect.poll(async () => (await fetch(`${address}/`)).status).toBe(404);
+
     // The lambda rejects the next request.
     const lambdas = await send<Named[]>(platform, page, 'GET', '/meta/demo/lambdas?expand=true');
     const deploy = lambdas.find(({ name }) => name === 'deploy');
     await send(platform, page, 'PATCH', `/meta/demo/lambdas/${deploy?.id}`, [
       { op: 'replace', path: '/properties/env/TARGET_PROVIDER', value: SCRIPT },
     ]);
-    const first = new URL(page.url()).searchParams.get('sel');
+    const stopped = selected();
     await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
-    await expect.poll(() => new URL(page.url()).searchParams.get('sel')).not.toBe(first);
+    await expect.poll(selected).not.toBe(stopped);
     const why = detail.getByRole('region', { name: 'Why it failed' });
     await expect(why).toContainText('Job deploy failed with exit code 1');
     await expect(why).toContainText(`400: TARGET_PROVIDER '${SCRIPT}' is not a container engine`);
@@ -118,31 +126,31 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await page.goBack();
 
     // One of its jobs is run again alone, and fails again because nothing was fixed.
-    const refused = new URL(page.url()).searchParams.get('sel');
+    const refused = selected();
     await stages.getByRole('button', { name: 'Retry deploy' }).click();
-    await expect.poll(() => new URL(page.url()).searchParams.get('sel')).not.toBe(refused);
+    await expect.poll(selected).not.toBe(refused);
     await expect(why).toContainText('Job deploy failed with exit code 1');
     await expect(stages.getByRole('listitem')).toHaveCount(1);
     await detail.getByRole('link', { name: 'retry of an earlier run' }).click();
-    await expect(stages.getByRole('listitem')).toHaveCount(2);
+    await expect(stages.getByRole('listitem')).toHaveCount(3);
 
     // Filters.
     await platform.load(page, 'pipelines');
     const rows = page.getByRole('grid', { name: 'Runs' }).getByRole('row');
-    await expect(rows).toHaveCount(4);
+    await expect(rows).toHaveCount(5);
     await page.getByRole('radio', { name: 'Failed' }).click();
     await expect(rows).toHaveCount(3);
     await expect(rows.nth(1)).toContainText('deploy: exit code 1');
     expect(page.url()).toContain('show=failed');
     await page.getByLabel('Find runs').fill('nothing like it');
     await page.getByRole('button', { name: 'Clear the query' }).click();
-    await expect(rows).toHaveCount(4);
+    await expect(rows).toHaveCount(5);
 
     // The scope filters runs by their deployment.
     const workspaces = await send<Named[]>(platform, page, 'GET', '/meta/demo/workspaces');
     const scopeOf = (name: string) => workspaces.find((workspace) => workspace.name === name)?.id;
     await platform.load(page, `pipelines?scope=${scopeOf('website')}`);
-    await expect(rows).toHaveCount(4);
+    await expect(rows).toHaveCount(5);
     await platform.load(page, `pipelines?scope=${scopeOf('reporting')}`);
     await expect(page.getByRole('heading', { name: 'No runs match' })).toBeVisible();
 

@@ -179,8 +179,9 @@ export const pipelineCommand = defineCommand({
         const runs = await client.ask(deliveryRoutes.listPipelineRuns);
         const rows = runs.map(({ id, state, startedAtMs, project, branch, sha, jobs }) => {
           const done = jobs.filter((job) => job.state === 'success').length;
+          const count = jobs.filter((job) => job.state !== 'manual').length;
           const runLabel = `${project.path} ${branch} ${sha.slice(0, 8)}`;
-          return [id, state, new Date(startedAtMs).toISOString(), runLabel, `${done} of ${jobs.length} jobs succeeded`];
+          return [id, state, new Date(startedAtMs).toISOString(), runLabel, `${done} of ${count} jobs succeeded`];
         });
         return { answer: runs, lines: rowLines(rows) };
       },

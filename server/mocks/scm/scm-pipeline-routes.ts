@@ -159,7 +159,7 @@ function jobRoutes(runs: ProjectRuns, { pipelines, views }: ScmParts): Routes {
     },
     [`POST ${JOBS}/:job/retry`]: (request) => runs.retry(request),
     [`POST ${JOBS}/:job/play`](request) {
-      if (runs.jobOf(request).job.state === 'skipped') return runs.retry(request);
+      if (['manual', 'skipped'].includes(runs.jobOf(request).job.state)) return runs.retry(request);
       throw new ScmError(400, { message: '400 Bad request - Unplayable Job' });
     },
     [`POST ${JOBS}/:job/cancel`](request) {

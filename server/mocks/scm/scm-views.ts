@@ -21,6 +21,7 @@ const JOB_STATUSES = {
   failed: 'failed',
   skipped: 'skipped',
   canceled: 'canceled',
+  manual: 'manual',
 };
 const SECONDS = 1_000;
 

@@ -2,6 +2,7 @@ import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
+import type { PipelineJob } from '../../model/pipeline-run.ts';
 import { removeTree } from '../../system/files-in-use.ts';
 import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
 import { type ChosenJobs, printFindings } from './choose-jobs.ts';
@@ -57,6 +58,12 @@ export interface ChildOptions extends ReadingOptions, Pick<JobsOptions, 'artifac
   expected: ReadonlyMap<string, ExpectedChild>;
   schedule: Pick<ScheduleOptions, 'isChosen' | 'isOrdered' | 'maxAtOnce' | 'delay' | 'onSkip' | 'signal'>;
   runJob(job: PlannedJob, variables: RunVariables): Promise<ScheduledOutcome>;
+}
+
+/** The record of a job that has not begun. */
+export function firstRecord(job: PlannedJob, isChosen: (job: PlannedJob) => boolean): PipelineJob {
+  const { name, stage, when } = job;
+  return { name, stage, state: when === 'manual' && !isChosen(job) ? 'manual' : 'waiting' };
 }
 
 export const jobsIn = (children: ReadonlyMap<string, ExpectedChild>): PlannedJob[] =>
@@ -128,7 +135,7 @@ export class ChildPipelines {
 
   async #runChild(job: PlannedJob, { jobs, stages, variables }: Child, depth: number): Promise<boolean> {
     const { log, schedule } = this.#options;
-    log.add(jobs.filter(({ when }) => when !== 'manual').map(({ name, stage }) => ({ name, stage, state: 'waiting' })));
+    log.add(jobs.map((childJob) => firstRecord(childJob, schedule.isChosen)));
     await runJobs({ ...schedule, jobs, stages, run: (childJob) => this.run(childJob, variables, depth + 1) });
     const names = new Set(jobs.map(({ name }) => name));
     const failed = log.jobs.filter(({ name, state, mayFail }) => names.has(name) && state === 'failed' && !mayFail);

@@ -42,7 +42,7 @@ const DIFFERS: Readonly<Record<string, string>> = {
   'include:remote': 'it is read over the network at each run',
   'include:template': 'templates are read from gitlab.com',
   interruptible: 'a new pipeline does not cancel older ones',
-  manual_confirmation: 'a manual job is run with --job',
+  manual_confirmation: 'a manual job starts without a question',
   pages: 'pages are not published',
   release: 'no release is created',
   resource_group: 'jobs of different runs can run at the same time',

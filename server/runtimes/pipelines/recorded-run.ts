@@ -15,7 +15,7 @@ import type {
 import { masked } from '../../model/rules/masked-text.ts';
 import { projectStorageFolder, storeRunArtifacts, storeVariables } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
-import { type ChildOptions, ChildPipelines, type ExpectedChild, jobsIn } from './child-pipeline.ts';
+import { type ChildOptions, ChildPipelines, type ExpectedChild, firstRecord, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, isAmong } from './choose-jobs.ts';
 import { appsOf, waitForApp } from './deployed.ts';
 import { JobEngine } from './job-engine.ts';
@@ -34,7 +34,7 @@ const MAX_DELAY_MS = 604_800_000;
 
 /** The reasons why a job did not run, for the end of the log. */
 const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
-  manual: 'manual jobs run only with --job NAME',
+  manual: 'a manual job runs when it is started in the window, or with --job NAME',
   failure: 'an earlier job failed or was skipped',
   'no failure': 'no earlier job failed',
   blocked: 'an earlier manual job did not run',
@@ -101,12 +101,14 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
 async function beginRun({ request, context, folder, start, chosen, children }: RecordedRunOptions) {
   const { platform, env, containerEngine } = context;
   const isChosen = isAmong(request.only);
-  const shownJobs = [...chosen.jobs, ...jobsIn(children)].filter((job) => job.when !== 'manual' || isChosen(job));
-  const records: PipelineJob[] = shownJobs.map(({ name, stage }) => ({ name, stage, state: 'waiting' }));
+  const jobs = [...chosen.jobs, ...jobsIn(children)];
+  const records = jobs.map((job) => firstRecord(job, isChosen));
   const engine = request.usesShell
     ? { absence: '--shell is set', isShell: true as const }
     : await JobEngine.find(env, containerEngine, basename(folder.path));
-  const inImage = shownJobs.find(({ definition }) => definition.image && definition.script);
+  const inImage = jobs.find(
+    ({ definition }, index) => records[index]?.state === 'waiting' && definition.image && definition.script,
+  );
   if (inImage && !request.usesShell && 'absence' in engine)
     throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);
   const { addresses } = await platform.ask(windowRoutes.readStatus);
@@ -202,7 +204,7 @@ class BegunRun {
         await sleep(ms, undefined, { signal }).catch(() => undefined);
       },
       onSkip: ({ name, allowFailure }, why) => {
-        log.change(name, { state: 'skipped' });
+        if (why !== 'manual') log.change(name, { state: 'skipped' });
         if (why === 'manual' && allowFailure !== true) {
           this.#blocking.push(name);
           log.printLine(`job '${name}' is manual and blocks the following jobs. To run it, use --job '${name}'.`);

@@ -1,4 +1,4 @@
-import { RotateCw } from 'lucide-react';
+import { Play, RotateCw } from 'lucide-react';
 import { ToggleButton } from 'react-aria-components';
 import type { PipelineJob, PipelineRun } from '../../../../server/model/pipeline-run.ts';
 import { Duration, useNowMs } from '../../components/amount.tsx';
@@ -31,9 +31,9 @@ export function StageStrip({ run: { id, state, jobs } }: { run: PipelineRun }) {
               </ToggleButton>
               {state !== 'running' && (
                 <IconButton
-                  icon={RotateCw}
+                  icon={job.state === 'manual' ? Play : RotateCw}
                   needs="root"
-                  label={`Retry ${job.name}`}
+                  label={`${job.state === 'manual' ? 'Run' : 'Retry'} ${job.name}`}
                   isPending={retrying.isPending && retrying.variables === job.name}
                   isDisabled={retrying.isPending}
                   onPress={() => retrying.mutate(job.name)}
@@ -52,7 +52,7 @@ function JobEnd({ job: { state, exitCode, durationMs, startedAtMs, tests, covera
   const isRunning = state === 'running' && startedAtMs !== undefined;
   return (
     <span className="flex shrink-0 items-center gap-2 text-small text-muted">
-      {state === 'waiting' || state === 'skipped' ? (
+      {state === 'waiting' || state === 'skipped' || state === 'manual' ? (
         state
       ) : (
         <>
