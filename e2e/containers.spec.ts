@@ -248,7 +248,7 @@ test.describe('with an engine', { tag: '@engine' }, () => {
     await expect(row).toContainText('1/1');
 
     await act(page, 'shop', 'Stop');
-    await expect(row).toContainText('suspended');
+    await expect(row).toContainText('stopped');
     await act(page, 'shop', 'Start');
     await expect(row).toContainText(/running.*1\/1/);
     await act(page, 'shop', /Scale/);

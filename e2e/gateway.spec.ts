@@ -111,7 +111,7 @@ test('the scope filters endpoints and traffic, and a deleted target is reported'
 test.describe('with a container engine', { tag: '@engine' }, () => {
   test.use({ startOptions: { containers: { engine: 'auto', onStop: 'remove' } } });
 
-  test('an endpoint shows the state of its container, also when it is suspended', async ({ page, platform }) => {
+  test('an endpoint shows the state of its container, also when it is stopped', async ({ page, platform }) => {
     await requireEngine();
     const image = await testImage();
     await platform.load(page);
@@ -160,12 +160,12 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     await send(platform, page, 'PATCH', `/meta/demo/containers/${shop.id}`, [
       { op: 'replace', path: '/properties/num_instances', value: 0 },
     ]);
-    await expect(row).toContainText('suspended');
+    await expect(row).toContainText('stopped');
     expect((await platform.call('/website/shop/')).status).toBe(503);
     await expect(row).toContainText('503');
     await traffic(page).filter({ hasText: '503' }).first().click();
     await expect(detailIn(page).getByRole('region', { name: 'Why it was rejected' })).toContainText('is not running');
-    await expectNoFaults(page, 'a suspended container');
+    await expectNoFaults(page, 'a stopped container');
   });
 });
 

@@ -8,7 +8,15 @@ import { Badge, State } from '../../components/state.tsx';
 import type { ContainerAddress } from './container-address.ts';
 import { ContainerMenu } from './container-menu.tsx';
 import { referenceName } from './container-place.ts';
-import { conditionOf, isJob, reasonOf, requestedInstances, runningOf, statusOf } from './container-status.ts';
+import {
+  conditionOf,
+  isJob,
+  reasonOf,
+  requestedInstances,
+  runningOf,
+  statusOf,
+  statusWord,
+} from './container-status.ts';
 import { CpuMeter, MemoryMeter } from './usage-meters.tsx';
 import type { ContainerRow } from './use-containers.ts';
 
@@ -102,11 +110,11 @@ function Name({ record }: Pick<ContainerRow, 'record'>) {
   );
 }
 
-/** The state of a container in the platform's own word, with the reason as its title. */
+/** The state of a container, with the reason as its title. */
 export function ContainerState({ record }: { record: ContainerRow['record'] }) {
   return (
     <span title={reasonOf(record)}>
-      <State is={conditionOf(record)}>{statusOf(record).toLowerCase()}</State>
+      <State is={conditionOf(record)}>{statusWord(statusOf(record), runningOf(record))}</State>
     </span>
   );
 }

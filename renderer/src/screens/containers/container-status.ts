@@ -8,6 +8,12 @@ export function statusOf({ properties }: PlatformRecord): string {
   return typeof properties.status === 'string' ? properties.status : 'UNKNOWN';
 }
 
+/** The status in the words of the actions: what **Stop** does is `SUSPENDED` only in the API. */
+export function statusWord(status: string, running = 0): string {
+  if (status !== 'SUSPENDED') return status.toLowerCase();
+  return running > 0 ? 'stopping' : 'stopped';
+}
+
 export function conditionOf(record: PlatformRecord): Condition {
   const status = statusOf(record);
   return status === 'RUNNING' && isJob(record) ? 'running' : conditionOfStatus(status);

@@ -12,7 +12,7 @@ import { Badge, State } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
-import { conditionOfStatus } from '../containers/container-status.ts';
+import { conditionOfStatus, statusWord } from '../containers/container-status.ts';
 import { endpointWords } from './endpoint-words.ts';
 import { firstBodyFor, type WrittenRequest } from './saved-requests.ts';
 import { NEW_REQUEST } from './send-dialog.tsx';
@@ -191,7 +191,7 @@ function Target({ target: { kind, id, name, isGone, status, reason } }: { target
         </span>
       ) : (
         <span title={reason}>
-          <State is={conditionOfStatus(status ?? '')}>{status?.toLowerCase() ?? 'container'}</State>
+          <State is={conditionOfStatus(status ?? '')}>{status === undefined ? 'container' : statusWord(status)}</State>
         </span>
       )}
     </>

@@ -5,7 +5,7 @@ import { Duration, Time } from '../../components/amount.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { type Condition, State } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { conditionOfStatus, reasonOf } from '../containers/container-status.ts';
+import { conditionOfStatus, reasonOf, statusWord } from '../containers/container-status.ts';
 import { useRecord } from '../resources/use-record.ts';
 import { answerOf } from './run-words.ts';
 import { useScmProject } from './use-pipelines.ts';
@@ -149,7 +149,7 @@ function Container({ deployment: { container, action } }: { deployment: Pipeline
     );
   }
   return (
-    <Chapter title="Container" is={conditionOfStatus(status)} stateText={status.toLowerCase()}>
+    <Chapter title="Container" is={conditionOfStatus(status)} stateText={statusWord(status)}>
       <PlaceLink to={{ screen: 'containers', search: { sel: container.id } }}>{container.name}</PlaceLink>
       {reason && <p>{reason}</p>}
     </Chapter>
