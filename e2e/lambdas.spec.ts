@@ -126,6 +126,9 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
   await page.getByLabel('Name of a new variable').fill('SECOND');
   await page.getByLabel('Value of the new variable').fill('two');
   await page.keyboard.press('Enter');
+  await page.getByLabel('Name of a new variable').fill('API_KEY');
+  await page.getByLabel('Value of the new variable', { exact: true }).fill('s3cret-key');
+  await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Change GREETING' }).click();
   await page.getByLabel('Value of GREETING').fill('good evening');
   await page.getByRole('button', { name: 'Override SHOP_NAME' }).click();
@@ -138,6 +141,7 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
   await expect(operations).toContainText('add/properties/env/SECOND"two"');
   await expect(operations).toContainText('replace/properties/env/GREETING"good evening"');
   await expect(operations).toContainText('remove/properties/env/OLD');
+  await expect(operations).toContainText('add/properties/env/API_KEYhidden');
   // A second time saves the visible variables, not the code in the other tab.
   await page.keyboard.press('ControlOrMeta+s');
   await expect(page.getByRole('tab', { name: 'Environment', exact: true })).toBeVisible();
@@ -146,6 +150,7 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
     TOKEN: 'top-s3cret',
     GREETING: 'good evening',
     SECOND: 'two',
+    API_KEY: 's3cret-key',
     SHOP_NAME: 'My shop',
   });
   await page.keyboard.press('ControlOrMeta+Enter');
@@ -153,9 +158,9 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
 
   // Another user changes the variable that is being edited: nothing is overwritten.
   await page.getByRole('button', { name: 'Change TOKEN' }).click();
-  await page.getByLabel('Value of TOKEN').fill('mine');
+  await page.getByLabel('Value of TOKEN', { exact: true }).fill('mine');
   await client.patch(lambda.id, { op: 'replace', path: '/properties/env/TOKEN', value: 'theirs' });
-  await expect(row('TOKEN').getByRole('alert')).toContainText('Someone else has set it to theirs');
+  await expect(row('TOKEN').getByRole('alert')).toContainText('Someone else has changed it');
   await expect(page.getByRole('button', { name: 'Save variables' })).toBeDisabled();
   await row('TOKEN').getByRole('button', { name: 'Take theirs' }).click();
   await page.getByRole('button', { name: 'Show TOKEN' }).click();

@@ -1,3 +1,4 @@
+import type { AddOperation } from 'fast-json-patch';
 import { Eye, EyeOff, Plus, Save } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
 import { missingText } from '../../api/permissions.tsx';
@@ -8,6 +9,7 @@ import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { Pending } from '../../components/pending.tsx';
 import { toggled } from '../../toggled.ts';
+import { isSecretName, SecretField } from '../resources/secret-field.tsx';
 import { variablesOf } from './environment.ts';
 import { SaveDialog } from './save-dialog.tsx';
 import { useAncestors } from './use-ancestors.ts';
@@ -96,7 +98,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           partName="variables"
           width="medium"
           patch={draft.patch}
-          textOf={JSON.stringify}
+          textOf={newValueText}
           conflict="Someone else changed the same variables. Nothing was overwritten."
           onSaved={() => {
             draft.discard();
@@ -109,6 +111,11 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
       )}
     </div>
   );
+}
+
+/** The new value of a variable. A value that its name calls secret is not shown: others may see the screen. */
+function newValueText({ path, value }: Pick<AddOperation<unknown>, 'path' | 'value'>): string {
+  return isSecretName(path.slice(path.lastIndexOf('/') + 1)) ? 'hidden' : JSON.stringify(value);
 }
 
 /** Names that the platform accepts (D-110). */
@@ -133,6 +140,7 @@ function NewVariable({
         : NAME.test(name)
           ? undefined
           : 'is not a valid name: use letters, digits and _ . -, and do not begin with a digit';
+  const ValueField = isSecretName(name) ? SecretField : TextField;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (name === '' || fault) return;
@@ -157,7 +165,7 @@ function NewVariable({
         onChange={setName}
         error={fault}
       />
-      <TextField
+      <ValueField
         label="Value of the new variable"
         isLabelHidden
         isMono

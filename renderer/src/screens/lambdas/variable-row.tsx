@@ -6,6 +6,7 @@ import { Copy } from '../../components/copy.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { Badge } from '../../components/state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
+import { isSecretName, SecretField } from '../resources/secret-field.tsx';
 import type { VariableChange } from './drafts.ts';
 import type { Variable } from './environment.ts';
 import type { useVariableDraft } from './use-variable-draft.ts';
@@ -104,8 +105,9 @@ interface ChangedValueProps extends Pick<VariableRowProps, 'draft' | 'name'> {
 
 function ChangedValue({ name, change, draft, isNew }: ChangedValueProps) {
   if (change.value === undefined) return <span className="flex-1 text-muted">to be removed</span>;
+  const ValueField = isSecretName(name) ? SecretField : TextField;
   return (
-    <TextField
+    <ValueField
       label={`Value of ${name}`}
       isLabelHidden
       isMono
@@ -125,6 +127,8 @@ function Conflict({ name, draft }: { name: string } & Pick<VariableRowProps, 'dr
       Someone else has{' '}
       {storedValue === undefined ? (
         'removed it'
+      ) : isSecretName(name) ? (
+        'changed it'
       ) : (
         <>
           set it to <span className="mono break-all">{storedValue}</span>

@@ -1,4 +1,4 @@
-import type { Operation } from 'fast-json-patch';
+import type { AddOperation, Operation, ReplaceOperation } from 'fast-json-patch';
 
 /** A browser takes seconds to draw thousands. */
 const MAX_LISTED = 500;
@@ -8,7 +8,7 @@ const COLOURS: Partial<Record<Operation['op'], string>> = { add: 'text-ok', remo
 export interface OperationsProps {
   patch: readonly Operation[];
   /** Notes about a new value, in addition to its destination. */
-  textOf?(value: unknown): string;
+  textOf?(operation: AddOperation<unknown> | ReplaceOperation<unknown>): string;
 }
 
 /** The operations of a patch, one a line. */
@@ -22,7 +22,7 @@ export function Operations({ patch, textOf }: OperationsProps) {
           <span className="break-all">{operation.path}</span>
           <span className="min-w-0 break-all text-muted">
             {operation.op === 'test' && 'is unchanged since you started'}
-            {textOf && (operation.op === 'add' || operation.op === 'replace') && textOf(operation.value)}
+            {textOf && (operation.op === 'add' || operation.op === 'replace') && textOf(operation)}
           </span>
         </li>
       ))}
