@@ -95,7 +95,7 @@ test('the palette opens screens, finds resources, creates and switches', { tag: 
   await run(page, 'new environment', 'New environment');
   await expect(page).toHaveURL(/new=environments/);
   const dialog = page.getByRole('alertdialog', { name: 'New environment' });
-  await expect(dialog.getByRole('textbox', { name: 'name', exact: true })).toBeVisible();
+  await expect(dialog.getByRole('textbox', { name: 'Name', exact: true })).toBeVisible();
   // A command that changes a setting.
   await platform.open(page, 'history');
   await run(page, 'dark', 'Dark theme');

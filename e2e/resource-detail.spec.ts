@@ -12,13 +12,13 @@ test('an edit in the form is shown as a patch and a diff before it is applied', 
   await platform.open(page, `resources/${id}`);
   const pane = paneOf(page);
   await expect(pane.getByRole('button', { name: 'Review changes' })).toBeDisabled();
-  await pane.getByRole('textbox', { name: 'description', exact: true }).fill('Sends the form on');
-  await pane.getByRole('button', { name: 'Add to env' }).click();
+  await pane.getByRole('textbox', { name: 'Description', exact: true }).fill('Sends the form on');
+  await pane.getByRole('button', { name: 'Add to Environment variables' }).click();
   await pane
-    .getByRole('textbox', { name: /^env: name/ })
+    .getByRole('textbox', { name: /^Environment variables: name/ })
     .last()
     .fill('LOG_LEVEL');
-  await pane.getByRole('textbox', { name: 'env: value of LOG_LEVEL' }).fill('debug');
+  await pane.getByRole('textbox', { name: 'Environment variables: value of LOG_LEVEL' }).fill('debug');
   await expect(tabOf(page, 'Form •')).toBeVisible();
   await pane.getByRole('button', { name: 'Review 2 changes' }).click();
   const dialog = page.getByRole('dialog');
@@ -39,7 +39,7 @@ test("a lambda's code is edited as the source that it is, and runs", { tag: '@sl
   await platform.open(page);
   const { id } = await windowClient(platform, page).find('lambdas', 'order-status');
   await platform.open(page, `resources/${id}`);
-  const code = paneOf(page).getByRole('textbox', { name: 'code', exact: true });
+  const code = paneOf(page).getByRole('textbox', { name: 'Code', exact: true });
   await expect(code).toHaveValue(/export async function run/);
   await code.fill("export async function run() {\n  return { statusCode: 200, body: 'changed by hand' };\n}\n");
   await page.keyboard.press('ControlOrMeta+s');

@@ -3,7 +3,7 @@ import { lineOf, paneOf, pasteJson, tabOf, treeOf, windowClient } from './resour
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
-const description = (page: Page) => paneOf(page).getByRole('textbox', { name: 'description', exact: true });
+const description = (page: Page) => paneOf(page).getByRole('textbox', { name: 'Description', exact: true });
 
 /** Opens the lambda of the web form on the resources screen. */
 async function openLambda(platform: WindowPlatform, page: Page) {
@@ -188,7 +188,7 @@ test('a script in any field of any resource is shown as text', { tag: '@slow' },
   });
   for (const { id } of [workspace, lambda, user, group, policy, rule, container, secret]) {
     await platform.open(page, `resources/${id}?tab=form`);
-    await expect(paneOf(page).getByRole('textbox', { name: 'description', exact: true })).toHaveValue(SCRIPT);
+    await expect(paneOf(page).getByRole('textbox', { name: 'Description', exact: true })).toHaveValue(SCRIPT);
     for (const tab of await paneOf(page).getByRole('tab').all()) {
       await tab.click();
       await expect(tab).toHaveAttribute('aria-selected', 'true');
@@ -223,11 +223,11 @@ test('a session that ends during an edit keeps the draft, in the form and in a n
 
   const environment = await find('environments', 'integration');
   await platform.open(page, `resources/${environment.id}?new=lambdas`);
-  await page.getByRole('textbox', { name: 'name', exact: true }).fill('half-written');
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('half-written');
   await page.context().clearCookies();
   await notice(page.getByRole('button', { name: 'Create lambda' }));
   await signInAgain(page);
-  await expect(page.getByRole('textbox', { name: 'name', exact: true })).toHaveValue('half-written');
+  await expect(page.getByRole('textbox', { name: 'Name', exact: true })).toHaveValue('half-written');
   await page.getByRole('button', { name: 'Create lambda' }).click();
   await expect(paneOf(page).getByRole('heading', { name: 'half-written' })).toBeVisible();
 });
@@ -278,7 +278,7 @@ test.describe('in an almost empty world', () => {
     await expect(paneOf(page)).toContainText(/Never changed|Commits/);
     await page.getByRole('button', { name: 'New', exact: true }).first().click();
     await page.getByRole('menuitem', { name: 'New workspace' }).click();
-    await page.getByRole('textbox', { name: 'name', exact: true }).fill('first');
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('first');
     await page.getByRole('button', { name: 'Create workspace' }).click();
     await expect(lineOf(page, 'first workspace')).toBeVisible();
   });

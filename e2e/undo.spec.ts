@@ -6,7 +6,7 @@ test('root undoes and redoes a saved change from its message', async ({ page, pl
   const { find, read } = windowClient(platform, page);
   const { id, description } = await find('lambdas', 'contact-form');
   await platform.open(page, `resources/${id}`);
-  await paneOf(page).getByRole('textbox', { name: 'description', exact: true }).fill('Changed by mistake');
+  await paneOf(page).getByRole('textbox', { name: 'Description', exact: true }).fill('Changed by mistake');
   await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Apply 1 change' }).click();
   await expect(page.getByText('contact-form was changed.')).toBeVisible();

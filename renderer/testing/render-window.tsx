@@ -71,9 +71,9 @@ export async function renderWindow(platform: Platform, path: string): Promise<vo
 /** Goes to another place of the window, as its links do. */
 const goTo = (path: string) => act(() => router.navigate({ href: `/ui/${path}` }));
 
-/** Writes a text into a field, at once. */
+/** Writes a text into the first field of that name, at once. */
 export async function fill(dialog: HTMLElement, label: string, text: string): Promise<void> {
-  const field = await within(dialog).findByLabelText(label, { selector: 'input, textarea' });
+  const [field = dialog] = await within(dialog).findAllByLabelText(label, { selector: 'input, textarea' });
   fireEvent.change(field, { target: { value: text } });
   fireEvent.blur(field);
 }

@@ -42,6 +42,8 @@ const makeLambda = async (name: string): Promise<CreatedResource> => {
 /** Types that need a provider. */
 const HAS_PROVIDER = new Set(['lambdas', 'secrets', 'volumes', 'containers', 'jobs']);
 
+const groupIn = (dialog: HTMLElement, name: string) => within(dialog).getByRole('group', { name });
+
 /** Opens the form for a new resource below a place. */
 async function begin(parentId: string, collection: string, kind: string) {
   await renderWindow(platform, `resources/${parentId}?new=${collection}`);
@@ -69,40 +71,40 @@ describe('the form of a new resource', () => {
     const { body: top } = await root.get('/root');
     const { dialog, create, submit } = await begin(top.id, 'orgs', 'organization');
     expect(await within(dialog).findByRole('combobox', { name: 'in' })).toHaveProperty('value', 'root');
-    await fill(dialog, 'name', 'Not A Name');
+    await fill(dialog, 'Name', 'Not A Name');
     await userEvent.click(create());
     await within(dialog).findAllByText(/lower-case letters/);
-    expect(within(dialog).getByLabelText('name').getAttribute('aria-invalid')).toBe('true');
-    await fill(dialog, 'name', 'second');
+    expect(within(dialog).getByLabelText('Name').getAttribute('aria-invalid')).toBe('true');
+    await fill(dialog, 'Name', 'second');
     expect(await submit()).toMatchObject({ name: 'second' });
     await screen.findByRole('heading', { name: 'second' });
   });
 
   it('creates a workspace with a description', async () => {
     const { dialog, submit } = await begin(orgId, 'workspaces', 'workspace');
-    await fill(dialog, 'name', 'store');
-    await fill(dialog, 'description', 'Sells jars');
+    await fill(dialog, 'Name', 'store');
+    await fill(dialog, 'Description', 'Sells jars');
     expect(await submit()).toMatchObject({ name: 'store', description: 'Sells jars' });
   });
 
   it('creates an environment whose secret variable is typed as a password', async () => {
     const { dialog, submit } = await begin(workspaceId, 'environments', 'environment');
-    await fill(dialog, 'name', 'live');
-    await pick(dialog, /environment_type/, 'test');
-    await userEvent.click(within(dialog).getByRole('button', { name: 'Add to env' }));
-    await fill(dialog, 'env: name 1', 'API_TOKEN');
-    await fill(dialog, 'env: value of API_TOKEN', 'top-s3cret');
-    expect(within(dialog).getByLabelText('env: value of API_TOKEN').getAttribute('type')).toBe('password');
+    await fill(dialog, 'Name', 'live');
+    await pick(dialog, /Environment type/, 'test');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Add to Environment variables' }));
+    await fill(dialog, 'Environment variables: name 1', 'API_TOKEN');
+    await fill(dialog, 'Environment variables: value of API_TOKEN', 'top-s3cret');
+    expect(within(dialog).getByLabelText('Environment variables: value of API_TOKEN').getAttribute('type')).toBe('password');
     expect((await submit()).properties).toMatchObject({ environment_type: 'test', env: { API_TOKEN: 'top-s3cret' } });
   });
 
   it('creates a user, and reads the password back nowhere', async () => {
     const { dialog, submit } = await begin(orgId, 'users', 'user');
-    await fill(dialog, 'name', 'grace');
-    await fill(dialog, 'email', 'grace@example.com');
-    await fill(dialog, 'password', 'a long passphrase');
-    expect(within(dialog).getByLabelText('password').getAttribute('type')).toBe('password');
-    await pick(dialog, /platform_home/, 'acme');
+    await fill(dialog, 'Name', 'grace');
+    await fill(dialog, 'Email', 'grace@example.com');
+    await fill(dialog, 'Password', 'a long passphrase');
+    expect(within(dialog).getByLabelText('Password').getAttribute('type')).toBe('password');
+    await pick(dialog, /Home/, 'acme');
     const user = await submit();
     expect(user.properties).toMatchObject({ email: 'grace@example.com', platform_home: 'acme' });
     expect(JSON.stringify(user)).not.toContain('passphrase');
@@ -111,15 +113,15 @@ describe('the form of a new resource', () => {
   it('creates a group with a user', async () => {
     const user = await root.create('/acme/users', { name: 'linus', properties: { password: 'a long one' } });
     const { dialog, submit } = await begin(orgId, 'groups', 'group');
-    await fill(dialog, 'name', 'admirals');
-    await userEvent.click(within(dialog).getByRole('button', { name: 'Add to users' }));
-    await pickResource(dialog, 'users 1', 'linus');
+    await fill(dialog, 'Name', 'admirals');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Add to Members' }));
+    await pickResource(dialog, 'Members 1', 'linus');
     expect((await submit()).properties.users).toMatchObject([{ id: user.id }]);
   });
 
   it('creates a lambda with what a new one begins with', async () => {
     const { dialog, submit } = await begin(environmentId, 'lambdas', 'lambda');
-    await fill(dialog, 'name', 'first');
+    await fill(dialog, 'Name', 'first');
     const { properties } = await submit();
     expect(properties).toMatchObject({ runtime: 'nodejs', handler: 'run' });
     expect(properties.provider).toHaveProperty('id');
@@ -129,12 +131,12 @@ describe('the form of a new resource', () => {
     const lambda = await makeLambda('hello');
     const { id } = await inside('apis', { name: 'greetings' });
     const { dialog, submit } = await begin(id, 'apiendpoints', 'endpoint');
-    await fill(dialog, 'name', 'hello');
-    await fill(dialog, 'resource', '/hello');
-    await pickResource(dialog, 'implementation_id', 'hello');
+    await fill(dialog, 'Name', 'hello');
+    await fill(dialog, 'Path', '/hello');
+    await pickResource(dialog, 'Target', 'hello');
     await userEvent.click(within(dialog).getByRole('checkbox', { name: 'POST' }));
-    await userEvent.click(within(dialog).getByRole('switch', { name: 'plugins rateLimit enabled' }));
-    await fill(dialog, 'plugins rateLimit perMinute', '60');
+    await userEvent.click(within(groupIn(dialog, 'Rate limit')).getByRole('switch', { name: 'Enabled' }));
+    await fill(dialog, 'Requests per minute', '60');
     expect((await submit()).properties).toMatchObject({
       implementation_id: lambda.id,
       methods: ['POST'],
@@ -144,26 +146,27 @@ describe('the form of a new resource', () => {
 
   it('creates a provider once its type is chosen', async () => {
     const { dialog, create, submit } = await begin(orgId, 'providers', 'provider');
-    await fill(dialog, 'name', 'our-log');
+    await fill(dialog, 'Name', 'our-log');
     expect(create()).toHaveProperty('disabled', true);
-    await pick(dialog, /resource_type/, 'Provider::Logging');
+    await pick(dialog, /\bType\b/, 'Provider::Logging');
     await userEvent.click(await within(dialog).findByRole('checkbox', { name: 'production' }));
     expect((await submit()).properties.environment_types).toEqual(['production']);
   });
 
   it('creates a secret, typed as a password, of which only the key is read back', async () => {
     const { dialog, submit } = await begin(environmentId, 'secrets', 'secret');
-    await fill(dialog, 'name', 'database');
-    await fill(dialog, 'items 1 key', 'password');
-    await fill(dialog, 'items 1 value', 'hunter2');
-    expect(within(dialog).getByLabelText('items 1 value').getAttribute('type')).toBe('password');
+    await fill(dialog, 'Name', 'database');
+    const item = groupIn(dialog, 'Items 1');
+    await fill(item, 'Key', 'password');
+    await fill(item, 'Value', 'hunter2');
+    expect(within(item).getByLabelText('Value').getAttribute('type')).toBe('password');
     expect((await submit()).properties.items).toEqual([{ key: 'password' }]);
   });
 
   it('creates a volume of a size', async () => {
     const { dialog, submit } = await begin(environmentId, 'volumes', 'volume');
-    await fill(dialog, 'name', 'files');
-    await fill(dialog, 'size', '64');
+    await fill(dialog, 'Name', 'files');
+    await fill(dialog, 'Size', '64');
     expect((await submit()).properties).toMatchObject({ type: 'persistent', size: 64 });
   });
 
@@ -173,16 +176,17 @@ describe('the form of a new resource', () => {
     const secret = await inside('secrets', { name: 'credentials', properties: { provider, items } });
     const volume = await inside('volumes', { name: 'uploads', properties: { provider, type: 'persistent' } });
     const { dialog, submit } = await begin(environmentId, 'containers', 'container');
-    await fill(dialog, 'name', 'web');
-    await fill(dialog, 'image', 'nginx:1.27');
-    await userEvent.click(within(dialog).getByRole('button', { name: 'Add to secrets' }));
-    await pick(dialog, /secrets 1 mount_type/, 'env');
-    await pickResource(dialog, 'secrets 1 secret_id', 'credentials');
-    await pick(dialog, /secrets 1 secret_key/, 'password');
-    await fill(dialog, 'secrets 1 path', 'DB_PASSWORD');
-    await userEvent.click(within(dialog).getByRole('button', { name: 'Add to volumes' }));
-    await fill(dialog, 'volumes 1 mount_path', '/data');
-    await pickResource(dialog, 'volumes 1 volume_id', 'uploads');
+    await fill(dialog, 'Name', 'web');
+    await fill(dialog, 'Image', 'nginx:1.27');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Add to Secrets' }));
+    const mounted = groupIn(dialog, 'Secrets 1');
+    await pick(mounted, /Mount type/, 'env');
+    await pickResource(mounted, 'Secret', 'credentials');
+    await pick(mounted, /Item/, 'password');
+    await fill(mounted, 'Path', 'DB_PASSWORD');
+    await userEvent.click(within(dialog).getByRole('button', { name: 'Add to Volumes' }));
+    await fill(dialog, 'Mount path', '/data');
+    await pickResource(dialog, 'Volume id', 'uploads');
     expect((await submit()).properties).toMatchObject({
       image: 'nginx:1.27',
       secrets: [{ secret_id: secret.id, secret_key: 'password', path: 'DB_PASSWORD', mount_type: 'env' }],
@@ -198,19 +202,19 @@ describe('the form of a new resource', () => {
     await inside('containers', { name: 'shopfront', properties });
     const { id } = await inside('apis', { name: 'pages' });
     const { dialog, submit } = await begin(id, 'apiendpoints', 'endpoint');
-    await fill(dialog, 'name', 'front');
-    await fill(dialog, 'resource', '/front');
-    await pick(dialog, /implementation_type/, 'container');
-    await pickResource(dialog, 'implementation_id', 'shopfront');
-    await pick(dialog, /container_port_name/, 'http');
+    await fill(dialog, 'Name', 'front');
+    await fill(dialog, 'Path', '/front');
+    await pick(dialog, /Target type/, 'container');
+    await pickResource(dialog, 'Target', 'shopfront');
+    await pick(dialog, /Port of the container/, 'http');
     expect((await submit()).properties).toMatchObject({ container_port_name: 'http' });
   });
 
   it('creates a job with a command', async () => {
     const { dialog, submit } = await begin(environmentId, 'jobs', 'job');
-    await fill(dialog, 'name', 'migrate');
-    await fill(dialog, 'image', 'alpine:3');
-    await fill(dialog, 'cmd', 'echo done');
+    await fill(dialog, 'Name', 'migrate');
+    await fill(dialog, 'Image', 'alpine:3');
+    await fill(dialog, 'Command', 'echo done');
     expect((await submit()).properties).toMatchObject({ cmd: 'echo done' });
   });
 
@@ -218,21 +222,22 @@ describe('the form of a new resource', () => {
     const lambda = await makeLambda('greeter');
     const { id } = await inside('policies', { name: 'limits' });
     const first = await begin(id, 'rules', 'rule');
-    await fill(first.dialog, 'name', 'greet-new');
-    await pick(first.dialog, /resource_type/, 'Rule::Event');
-    await pickResource(first.dialog, 'lambda', 'greeter');
+    await fill(first.dialog, 'Name', 'greet-new');
+    await pick(first.dialog, /\bType\b/, 'Rule::Event');
+    await pickResource(first.dialog, 'Lambda', 'greeter');
     expect((await first.submit()).properties.lambda).toMatchObject({ id: lambda.id });
   });
 
   it('creates a rule that limits a property', async () => {
     const { id } = await inside('policies', { name: 'sizes' });
     const { dialog, submit } = await begin(id, 'rules', 'rule');
-    await fill(dialog, 'name', 'small');
-    await pick(dialog, /resource_type/, 'Rule::Limit');
-    await fill(dialog, 'match_actions 1 action', 'container.create');
-    await fill(dialog, 'eval_logic property', 'container.properties.num_instances');
-    await pick(dialog, /eval_logic operator/, '<=');
-    await fill(dialog, 'eval_logic value', '4');
+    await fill(dialog, 'Name', 'small');
+    await pick(dialog, /\bType\b/, 'Rule::Limit');
+    await fill(dialog, 'Action', 'container.create');
+    const condition = groupIn(dialog, 'Condition');
+    await fill(condition, 'Property', 'container.properties.num_instances');
+    await pick(condition, /Operator/, '<=');
+    await fill(condition, 'Value', '4');
     expect((await submit()).properties.eval_logic).toEqual({
       property: 'container.properties.num_instances',
       operator: '<=',
@@ -245,7 +250,7 @@ describe('the form of a new resource', () => {
     ['policies', 'policy'],
   ])('creates what needs a name only: %s', async (collection, kind) => {
     const { dialog, submit } = await begin(environmentId, collection, kind);
-    await fill(dialog, 'name', `my-${collection}`);
+    await fill(dialog, 'Name', `my-${collection}`);
     expect(await submit()).toMatchObject({ name: `my-${collection}` });
   });
 });

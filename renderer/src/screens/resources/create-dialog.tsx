@@ -138,7 +138,7 @@ function Create({
         {subTypes.length > 0 && (
           <Row name="resource_type" label="Type" isRequired>
             <Select
-              label="resource_type"
+              label="Type"
               isLabelHidden
               options={subTypes.map((name) => ({
                 id: name,

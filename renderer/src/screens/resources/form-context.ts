@@ -4,7 +4,7 @@ import type { Schema } from './use-type-schema.ts';
 
 /** One field of a form. */
 export interface FieldProps {
-  /** The name for screen readers, e.g. `plugins rateLimit perMinute`. */
+  /** The name for screen readers: as the form shows it, e.g. `Requests per minute`. */
   label: string;
   /** Into the record. */
   pointer: string;

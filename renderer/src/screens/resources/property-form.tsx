@@ -52,7 +52,7 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
   const renderOwnField = (name: 'name' | 'description') => (
     <Row name={name} isRequired={name === 'name'} isChanged={before !== undefined && before[name] !== value[name]}>
       <SchemaField
-        label={name}
+        label={labelOf(name)}
         pointer={stepTo(name)}
         name={name}
         schema={TEXT}
@@ -71,7 +71,7 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
       isChanged={before !== undefined && !isSame(before.properties[name], value.properties[name])}
     >
       <SchemaField
-        label={name}
+        label={labelOf(name, schemas[name])}
         pointer={`/properties${stepTo(name)}`}
         name={name}
         schema={schemas[name] ?? {}}

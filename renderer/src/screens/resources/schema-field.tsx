@@ -199,7 +199,7 @@ function ObjectField({ label, pointer, name, schema, value, set }: FieldProps) {
               {memberLabel.toLowerCase() !== member && <code className="ml-1.5 text-small text-faint">{member}</code>}
             </span>
             <SchemaField
-              label={`${label} ${member}`}
+              label={memberLabel}
               pointer={`${pointer}${stepTo(member)}`}
               name={member}
               schema={itsSchema}
