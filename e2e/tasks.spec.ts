@@ -57,7 +57,7 @@ test('tasks take few clicks: a first lead, the slowest call of the last minute, 
 
   await page.keyboard.press('Escape');
   await expect(page.getByRole('region', { name: 'Invocation', exact: true })).toBeHidden();
-  await page.getByRole('columnheader', { name: 'Duration' }).getByRole('button').click();
+  // The list begins with it, also if it was on a page that had not been read.
   await expect(rows.nth(1)).toContainText(slowest);
   await expect(page).toHaveURL(/sort=-duration/);
 

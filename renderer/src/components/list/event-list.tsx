@@ -34,6 +34,8 @@ export interface EventListProps<Row> extends ListPaneProps<Row>, EventListOption
 
 /** Number of rows to read for a sort by something other than time; a period reduces it. */
 const MAX_SORTED = 20_000;
+/** The columns by which the slowest row is the first one; it may be on a page that was not read yet. */
+const DURATION_COLUMNS: readonly string[] = ['took', 'duration'];
 const TIMES = [
   { id: '', text: 'All' },
   { id: '1h', text: '1 h' },
@@ -58,10 +60,11 @@ export function EventList<Row>(props: EventListProps<Row>) {
     // What was in the last minute when it was read may not be any more.
     return fromMs === undefined ? list.rows : list.rows.filter((row) => atMsOf(row) >= fromMs);
   }, [list.rows, range, atMsOf]);
-  const open = async (seq: number) => {
+  const open = async (seq: number, order?: string) => {
     const row = await rowAt(seq);
-    if (row !== undefined) change({ sel: keyOf(row) });
+    if (row !== undefined) change({ sel: keyOf(row), ...(order !== undefined && { sort: order }) });
   };
+  const duration = columns.find(({ id }) => DURATION_COLUMNS.includes(id));
   useAllForSorting(list, sort !== undefined && sort !== '' && !/^-?time$/.test(sort));
   const setTime = (terms: readonly string[]) => change({ q: withTerms(q, 'time', terms) || undefined });
   return (
@@ -88,7 +91,9 @@ export function EventList<Row>(props: EventListProps<Row>) {
               />
             ))}
           </span>
-          {figures?.slowest && <Durations figures={figures} onSlowest={open} />}
+          {figures?.slowest && (
+            <Durations figures={figures} onSlowest={(seq) => open(seq, duration && `-${duration.id}`)} />
+          )}
           <span className="ml-auto flex items-center gap-2">
             <ViewsMenu name={name} presets={views} />
             <ColumnsMenu name={name} columns={columns} />
@@ -102,7 +107,7 @@ export function EventList<Row>(props: EventListProps<Row>) {
             changes={changes}
             states={states}
             onBrush={(from, to) => setTime([`time:>=${isoOf(from)}`, `time:<${isoOf(to)}`])}
-            onPick={open}
+            onPick={(seq) => open(seq)}
           />
         )}
       </div>

@@ -38,7 +38,7 @@ export function Outcome({ result, isMarked }: { result: RunResult; isMarked: boo
       )}
       {outbound.length > 0 && (
         <section aria-label="Outbound calls" className="flex flex-col gap-1.5">
-          <h4 className="eyebrow">Outbound calls</h4>
+          <h3 className="eyebrow">Outbound calls</h3>
           {outbound.map((call, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the calls of an ended run do not change
             <div key={index}>

@@ -20,7 +20,7 @@ export function RunLog({ lines }: { lines: Lines }) {
   return (
     <section aria-label="Log">
       <div className="mb-1 flex min-h-6 items-center gap-2">
-        <h4 className="eyebrow">Log</h4>
+        <h3 className="eyebrow">Log</h3>
         <span className="text-small text-muted">{counted(lines.length, 'line')}</span>
         <Copy text={text} subject="log" />
       </div>
