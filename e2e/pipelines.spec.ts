@@ -161,7 +161,7 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     ]);
     await platform.load(page, 'pipelines');
     await projectsIn(page).getByRole('button', { name: 'Run', exact: true }).click();
-    await detail.getByRole('button', { name: 'Stop' }).click();
+    await detail.getByRole('button', { name: 'Stop', exact: true }).click();
     await expect(detail.getByText('canceled').first()).toBeVisible();
     await expect(why).toContainText('The run was stopped.');
     await expect(projectsIn(page).getByRole('button', { name: 'Run', exact: true })).toBeEnabled();

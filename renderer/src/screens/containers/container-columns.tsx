@@ -114,7 +114,7 @@ function Name({ record }: Pick<ContainerRow, 'record'>) {
 export function ContainerState({ record }: { record: ContainerRow['record'] }) {
   return (
     <span title={reasonOf(record)}>
-      <State is={conditionOf(record)}>{statusWord(statusOf(record), runningOf(record))}</State>
+      <State is={conditionOf(record)}>{statusWord(statusOf(record))}</State>
     </span>
   );
 }

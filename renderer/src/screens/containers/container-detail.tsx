@@ -86,8 +86,7 @@ function Head({ row: { record, pull, addresses }, onClose }: { row: ContainerRow
       </p>
       <p className="flex min-h-6 min-w-0 flex-wrap items-center gap-x-3">
         <span className="text-muted">
-          {runningOf(record)} {isStopped ? 'running' : `of ${requestedInstances(record)}`} in{' '}
-          {referenceName(record.properties.parent)}
+          {runningOf(record)} of {requestedInstances(record)} in {referenceName(record.properties.parent)}
         </span>
         {addresses.map((address) => (
           <span key={address.href} className="flex items-center gap-1">

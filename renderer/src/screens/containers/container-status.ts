@@ -9,9 +9,8 @@ export function statusOf({ properties }: PlatformRecord): string {
 }
 
 /** The status in the words of the actions: what **Stop** does is `SUSPENDED` only in the API. */
-export function statusWord(status: string, running = 0): string {
-  if (status !== 'SUSPENDED') return status.toLowerCase();
-  return running > 0 ? 'stopping' : 'stopped';
+export function statusWord(status: string): string {
+  return status === 'SUSPENDED' ? 'stopped' : status.toLowerCase();
 }
 
 export function conditionOf(record: PlatformRecord): Condition {
