@@ -127,7 +127,7 @@ e: {stage: deploy, when: manual, script: [echo never]}
       'b failed',
       'c failed',
       'd success',
-      'e manual',
+      'e skipped',
     ]);
     const { log } = await harness.inspect(`pipelines/${id}`);
     expect(log.join('\n')).toContain('> last');

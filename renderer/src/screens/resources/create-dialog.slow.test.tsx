@@ -94,7 +94,9 @@ describe('the form of a new resource', () => {
     await userEvent.click(within(dialog).getByRole('button', { name: 'Add to Environment variables' }));
     await fill(dialog, 'Environment variables: name 1', 'API_TOKEN');
     await fill(dialog, 'Environment variables: value of API_TOKEN', 'top-s3cret');
-    expect(within(dialog).getByLabelText('Environment variables: value of API_TOKEN').getAttribute('type')).toBe('password');
+    expect(within(dialog).getByLabelText('Environment variables: value of API_TOKEN').getAttribute('type')).toBe(
+      'password',
+    );
     expect((await submit()).properties).toMatchObject({ environment_type: 'test', env: { API_TOKEN: 'top-s3cret' } });
   });
 
