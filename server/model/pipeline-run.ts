@@ -12,7 +12,7 @@ export const PIPELINE_VARIABLES = {
   SCM_PROJECT_NAME: 'name of the project, from which the name of the container is derived',
 } as const;
 
-/** `manual`: it runs when somebody starts it. */
+/** `manual`: it runs when a user starts it. */
 const jobState = z.enum(['waiting', 'running', 'success', 'failed', 'skipped', 'canceled', 'manual']);
 
 const pipelineJob = z.strictObject({

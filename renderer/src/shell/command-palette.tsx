@@ -100,7 +100,7 @@ function Content({ onClose }: { onClose(): void }) {
       </SearchField>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
       <section aria-label="Found" tabIndex={0} className="min-h-0 flex-1 overflow-auto">
-        {/* Not a menu: its items take the focus under a resting pointer, even one that the typed text is about to remove. */}
+        {/* The items of a menu would be selected under a resting pointer, even items that the typed text is about to remove. */}
         <ListBox
           aria-label="Commands and resources"
           onAction={(id) => run(String(id))}

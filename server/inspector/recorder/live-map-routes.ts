@@ -30,7 +30,7 @@ const CALLERS: Readonly<Record<string, string>> = {
 const MOCKS = { crm: 'Mock CRM', mail: 'Mock mail server', scm: 'Mock GitLab' } as const;
 const UNPUBLISHED: NodeId = 'endpoints:unpublished';
 const CONTAINER_OF = 'container of ';
-/** Browsers ask every site for it; that it is missing is no failure. */
+/** Browsers request it from every site, so its absence is not a failure. */
 const ICON_TARGET = '/favicon.ico';
 
 /** A passage, and the resource that one has to see to learn of it. */

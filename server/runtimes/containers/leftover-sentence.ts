@@ -13,7 +13,7 @@ export function leftoverSentence(address: string, leftovers: Leftovers, reason: 
 
 /** Says which networks an engine keeps, and what removes them (see removeNetwork). */
 export function lockedSentence(address: string, names: readonly string[]): string {
-  return `the container engine at ${address} keeps ${amountOf('networks', names)}, although no container is in there: restart the engine, then run \`${SHELL_COMMAND} clean\``;
+  return `the container engine at ${address} keeps ${amountOf('networks', names)}, although no container uses it: restart the engine, then run \`${SHELL_COMMAND} clean\``;
 }
 
 /** `2 containers (a, b), 1 network (c)`; empty for none. */

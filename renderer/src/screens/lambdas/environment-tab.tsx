@@ -1,6 +1,7 @@
 import type { AddOperation } from 'fast-json-patch';
 import { Eye, EyeOff, Plus, Save } from 'lucide-react';
 import { type FormEvent, useRef, useState } from 'react';
+import { segmentsOf } from '../../../../server/model/patch/pointer.ts';
 import { missingText } from '../../api/permissions.tsx';
 import { kindOf, nounOf } from '../../api/resource-kinds.ts';
 import type { PlatformRecord } from '../../api/world.ts';
@@ -115,7 +116,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
 
 /** The new value of a variable. A value that its name calls secret is not shown: others may see the screen. */
 function newValueText({ path, value }: Pick<AddOperation<unknown>, 'path' | 'value'>): string {
-  return isSecretName(path.slice(path.lastIndexOf('/') + 1)) ? 'hidden' : JSON.stringify(value);
+  return isSecretName(segmentsOf(path).at(-1) ?? '') ? 'hidden' : JSON.stringify(value);
 }
 
 /** Names that the platform accepts (D-110). */

@@ -31,10 +31,10 @@ export function outcomeOf({ state, jobs, appUrl, exitCode }: RunSummary): string
   return state === 'success' && appUrl !== undefined ? appUrl : '';
 }
 
-/** Progress of a run, 0 to 1; undefined while unknown. */
+/** Progress of a run, 0 to 1; undefined while unknown. Manual jobs are not part of it. */
 export function endedShare(jobs: readonly PipelineJob[]): number | undefined {
-  if (jobs.length === 0) return undefined;
-  return jobs.filter(hasEnded).length / jobs.length;
+  const expected = jobs.filter(({ state }) => state !== 'manual');
+  return expected.length === 0 ? undefined : expected.filter(hasEnded).length / expected.length;
 }
 
 /** The command that runs a project's pipeline. */

@@ -46,7 +46,7 @@ describe('a network that the engine does not remove', () => {
     expect(leftovers).toEqual({ ...none, lockedNetworks: [NETWORK.Name] });
     expect(describeLeftovers(leftovers)).toBe('1 network (terrarium-network) until the engine is restarted');
     expect(lockedSentence('ADDRESS', [NETWORK.Name])).toBe(
-      'the container engine at ADDRESS keeps 1 network (terrarium-network), although no container is in there: restart the engine, then run `npx terrarium-emulator clean`',
+      'the container engine at ADDRESS keeps 1 network (terrarium-network), although no container uses it: restart the engine, then run `npx terrarium-emulator clean`',
     );
   });
 
