@@ -52,6 +52,9 @@ describe('GET /inspect/search', () => {
       ]),
     );
     expect(await search('#1')).toMatchObject([{ kind: 'commit', id: '1' }]);
+    const { body: history } = await platform.root.get('/../inspect/history?limit=1');
+    const [{ seq, sentence }] = history.commits;
+    expect(await search(sentence)).toContainEqual(expect.objectContaining({ id: String(seq), title: sentence }));
     expect(kindsOf(await search('/website/lead'))).toContain('request');
     expect(await search('exports.run CRM_OID')).toEqual(
       expect.arrayContaining([expect.objectContaining({ kind: 'resource', id: contactForm.id })]),
