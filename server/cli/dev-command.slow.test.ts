@@ -224,7 +224,7 @@ describe('terrarium dev with a world file', () => {
     write('world.yaml', WORLD);
     await expect.poll(async () => (await post(address, 'ada@example.com')).status).toBe(200);
     press('0');
-    await waitForOutput(/back to the seed in world\.yaml/);
+    await waitForOutput(/back to the seed and the outbound rules in world\.yaml/);
     press('?');
     await waitForOutput(/Ctrl\+C {2}stop/);
     press('o');
