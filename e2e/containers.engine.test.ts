@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { authOf } from '../server/testing/archive.ts';
 import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
@@ -113,6 +114,26 @@ describe('a container behind the gateway', () => {
     await root.post(`/root/containers/${container.id}/scale?numInstances=2`);
     expect((await whenStatus(container, 'RUNNING')).properties.instances).toHaveLength(2);
     expect(await statusOf(url)).toBe('200 one');
+  });
+
+  it('reports when its last instance has ended, also if its status was that of none before', async () => {
+    const container = await make.container(tenant, app('one'));
+    await whenStatus(container, 'RUNNING');
+    const ends = new AbortController();
+    const headers = { authorization: authOf(platform) };
+    const { body } = await fetch(`${platform.emulator.baseUrl}/inspect/events`, { headers, signal: ends.signal });
+    await root.post(`/root/containers/${container.id}/scale?numInstances=0`);
+    let [running, received] = [1, ''];
+    // As the window does: it reads the record again after each report.
+    for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      received += part;
+      if (!received.includes('event: containers')) continue;
+      received = '';
+      running = (await read(container)).properties.tasks_running;
+      if (running === 0) break;
+    }
+    ends.abort();
+    expect(running).toBe(0);
   });
 
   it('is updated under load without a failed request: new instances serve before the old ones go (D-052)', async () => {

@@ -302,13 +302,19 @@ export class ContainerService {
   #reportUpdate(id: Uuid): void {
     const runner = this.#runners.get(id);
     if (!runner) return;
-    const { status, status_detail: detail } = this.status(runner.record);
+    const { status, status_detail: detail, ...properties } = this.status(runner.record);
     const { reason } = Object(detail);
-    this.#report(id, String(status), typeof reason === 'string' ? reason : undefined);
+    const counts = [
+      properties.tasks_running,
+      properties.tasks_healthy,
+      properties.tasks_unhealthy,
+      properties.tasks_staged,
+    ];
+    this.#report(id, String(status), typeof reason === 'string' ? reason : undefined, counts);
   }
 
-  #report(id: Uuid, status: string, reason: string | undefined): void {
-    const summary = JSON.stringify([status, reason]);
+  #report(id: Uuid, status: string, reason: string | undefined, counts: unknown[] = []): void {
+    const summary = JSON.stringify([status, reason, counts]);
     if (this.#statuses.get(id) === summary) return;
     this.#statuses.set(id, summary);
     const why = reason === undefined ? {} : { reason };
