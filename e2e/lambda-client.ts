@@ -4,7 +4,7 @@ import { expect, type Page, type WindowPlatform } from './window.ts';
 export interface LambdaRecord {
   id: string;
   name: string;
-  properties: { code?: string; env?: Record<string, string>; parent?: { id: string } };
+  properties: { code?: string; env?: Record<string, string>; secrets?: unknown[]; parent?: { id: string } };
 }
 
 /** Creates, reads and changes lambdas of the demo world through the window's session, like another user. */

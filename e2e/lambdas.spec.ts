@@ -103,6 +103,28 @@ test('test events are saved on the platform under names, shown in another browse
   await expect(consoleOf(page).getByRole('alert')).toContainText(/JSON/);
 });
 
+test('a secret is created and bound where the variables are, and its value is not shown', { tag: '@slow' }, async ({
+  page,
+  platform,
+}) => {
+  const client = await lambdaClient(platform, page);
+  const lambda = await client.make('secretive', 'exports.run = () => process.env.API_TOKEN;');
+  await openLambda(platform, page, lambda, 'env');
+  const section = page.getByRole('region', { name: 'Secrets' });
+  await section.getByRole('button', { name: 'New secret' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New secret for secretive' });
+  await dialog.getByLabel('Variable').fill('API_TOKEN');
+  await dialog.getByLabel('Value', { exact: true }).fill('top-s3cret');
+  await dialog.getByRole('button', { name: 'Create and bind' }).click();
+  await expect(section.getByRole('listitem')).toContainText('secret api-token, item API_TOKEN');
+  expect(await page.content()).not.toContain('top-s3cret');
+  const { secrets } = (await client.find('secretive')).properties;
+  expect(secrets).toMatchObject([{ mount_type: 'env', path: 'API_TOKEN', secret_key: 'API_TOKEN' }]);
+  await section.getByRole('button', { name: 'Unbind API_TOKEN' }).click();
+  await expect(section.getByRole('listitem')).toHaveCount(0);
+  expect((await client.find('secretive')).properties.secrets).toEqual([]);
+});
+
 test('variables are hidden, shown on request, added, changed, removed, and saved as a patch', { tag: '@slow' }, async ({
   page,
   platform,

@@ -13,6 +13,7 @@ import { toggled } from '../../toggled.ts';
 import { isSecretName, SecretField } from '../resources/secret-field.tsx';
 import { variablesOf } from './environment.ts';
 import { SaveDialog } from './save-dialog.tsx';
+import { SecretBindings } from './secret-bindings.tsx';
 import { useAncestors } from './use-ancestors.ts';
 import { useVariableDraft } from './use-variable-draft.ts';
 import { VariableRow } from './variable-row.tsx';
@@ -30,6 +31,13 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
     .join(' or ');
   const knownNames = new Set(variables.map(({ name }) => name));
   const fresh = [...draft.changes.keys()].filter((name) => !knownNames.has(name));
+  const ownNames = new Set([...draft.own.keys(), ...fresh]);
+  const nameFault = (name: string): string | undefined => {
+    if (name === '') return undefined;
+    if (ownNames.has(name)) return 'the lambda already has this variable; change it in the list';
+    if (NAME.test(name)) return undefined;
+    return 'is not a valid name: use letters, digits and _ . -, and do not begin with a digit';
+  };
   const areAllShown = variables.length > 0 && variables.every(({ name }) => shownNames.has(name));
   const rowOf = (name: string) => (
     <VariableRow
@@ -70,10 +78,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           Save variables
         </Button>
       </div>
-      <NewVariable
-        existingNames={new Set([...draft.own.keys(), ...fresh])}
-        onAdd={(name, value) => draft.change(name, value)}
-      />
+      <NewVariable nameFault={nameFault} onAdd={(name, value) => draft.change(name, value)} />
       {ancestors.data.merged && (
         <p role="note" className="border-b border-line px-4 py-1.5 text-muted">
           Some variables are inherited from a resource that you cannot view. {missingText(permission, undefined)}
@@ -93,6 +98,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           {fresh.map(rowOf)}
         </tbody>
       </table>
+      <SecretBindings lambda={lambda} nameFault={nameFault} />
       {isSaving && (
         <SaveDialog
           lambda={lambda}
@@ -124,23 +130,17 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
 /** A line to add a variable with. */
 function NewVariable({
-  existingNames,
+  nameFault,
   onAdd,
 }: {
-  existingNames: ReadonlySet<string>;
+  /** Returns what is wrong with a name. */
+  nameFault(name: string): string | undefined;
   onAdd(name: string, value: string): void;
 }) {
   const [name, setName] = useState('');
   const [value, setValue] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  const fault =
-    name === ''
-      ? undefined
-      : existingNames.has(name)
-        ? 'the lambda already has this variable; change it below'
-        : NAME.test(name)
-          ? undefined
-          : 'is not a valid name: use letters, digits and _ . -, and do not begin with a digit';
+  const fault = nameFault(name);
   const ValueField = isSecretName(name) ? SecretField : TextField;
   const submit = (event: FormEvent) => {
     event.preventDefault();
