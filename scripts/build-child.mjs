@@ -11,6 +11,7 @@ const ENTRIES = {
   'entry.ts': undefined,
   'typescript-parser.ts': 'lambda-typescript.cjs',
   'declares-callback.ts': 'lambda-declares-callback.cjs',
+  'program-proxy.ts': 'lambda-program-proxy.cjs',
 };
 
 /**

@@ -10,6 +10,7 @@ const folders = ['server', 'electron', 'renderer', 'e2e', 'bench'].filter((folde
 
 /** Imported on first use only: re2js alone takes a tenth of the time of a start. */
 const LATE_PACKAGES = [
+  '@peculiar/x509',
   'acorn',
   'diff',
   'dockerode',

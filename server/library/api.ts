@@ -332,7 +332,7 @@ export interface Faults {
   clear(): Promise<number>;
 }
 
-/** The clock of tokens, sessions, rate limits, asynchronous results, periodic runs and records. Lambdas keep the machine's time. */
+/** The clock of tokens, sessions, rate limits, asynchronous results, periodic runs, records, and of `Date` in lambdas. */
 export interface Clock {
   now(): Promise<Date>;
   /** Advances the clock, for example by `24h`; the units are s, m, h and d. Resolves to the new time. */

@@ -236,6 +236,7 @@ export class LambdaService implements LambdaInvoker {
 
   /** Call it when the clock has moved (D-222). */
   clockMoved(byMs: number): void {
+    this.#processes.moveClock(byMs);
     this.#periodic.clockMoved(byMs);
   }
 

@@ -110,11 +110,11 @@ it('a large body goes to the mock and back', async () => {
   expect(resultOf(await service.run(code, { env }))).toBe('5000000');
 });
 
-it('a program that names the CRM is named in the log: its calls cannot be caught', async () => {
+it('a program that names the CRM and may not use the proxy is named in the log', async () => {
   const code = `exports.run = () => require('child_process').spawnSync('echo', ['https://crm.example/']).stdout.toString()`;
   const invocation = await service.run(code, { env });
   expect(resultOf(invocation)).toBe('https://crm.example/\n');
   expect(invocation.logs.map(({ text }) => text)).toEqual([
-    "[terrarium] a program was started that names the CRM's host (echo): calls of programs other than Node.js cannot be caught",
+    '[terrarium] a program was started whose calls are not recorded and follow no outbound rule, unless it uses the variable HTTP_PROXY: echo https://crm.example/',
   ]);
 });

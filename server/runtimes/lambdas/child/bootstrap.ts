@@ -12,6 +12,7 @@ import {
   type BeganRow,
   CALLS_FD,
   type CallNumberHead,
+  type ClockHead,
   CONTROL_FD,
   FrameType,
   type GoOnHead,
@@ -28,6 +29,7 @@ import { EventLoopDrain } from './event-loop-drain.ts';
 import { loadHandler, offerModules, offerPlugAndPlay } from './load-handler.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundInterceptor } from './outbound-interceptor.ts';
+import { clockAheadMs, platformNow, showPlatformClock } from './platform-date.ts';
 import { ProcessorDelay } from './processor-delay.ts';
 import { propagateToChildren } from './propagate-to-children.ts';
 import { type Handler, type HandlerOutcome, runHandler } from './run-handler.ts';
@@ -41,7 +43,6 @@ const [, childFile = ''] = process.argv;
 const NativePromise = Promise;
 const { setImmediate, setInterval, setTimeout, clearTimeout } = globalThis;
 const memoryUsage = process.memoryUsage.bind(process);
-const { now } = Date;
 const { max, round } = Math;
 const { parse } = JSON;
 const cpuUsage = process.cpuUsage.bind(process);
@@ -145,11 +146,18 @@ async function load(head: LoadHead): Promise<void> {
     process.argv = [process.execPath, head.file];
     resultLimitBytes = head.resultLimitBytes;
     nothingLeft.watchTimers();
+    showPlatformClock(head.clockAheadMs);
     line.install(head.outbound);
     const { origin } = head;
     propagateToChildren(
       childFile,
-      () => ({ origin, routes: line.routes, executionId: activeCall()?.executionId, trace: outboundCalls.traceOf() }),
+      () => ({
+        origin,
+        routes: line.routes,
+        clockAheadMs: clockAheadMs(),
+        executionId: activeCall()?.executionId,
+        trace: outboundCalls.traceOf(),
+      }),
       note,
       reportSubprocess,
     );
@@ -225,7 +233,7 @@ function beginNext(): void {
   const next = ready.shift();
   if (!next) return;
   const { head, body } = next;
-  const deadlineMs = now() + head.timeoutMs;
+  const deadlineMs = platformNow() + head.timeoutMs;
   current = head.number;
   const { number, executionId, context: contextJson } = head;
   currentCall = { number, executionId, contextJson, hasResponded: false };
@@ -382,6 +390,7 @@ calls.on('data', (chunk: Buffer) => {
     else if (type === FrameType.goOn) goOn((head as GoOnHead).closed);
     else if (type === FrameType.callNumber) callNumbers.take(head as CallNumberHead);
     else if (type === FrameType.rules) line.change((head as RulesHead).rules);
+    else if (type === FrameType.clock) showPlatformClock((head as ClockHead).aheadMs);
   }
 });
 for (const stream of [control, calls]) stream.on('error', leave).on('close', leave);

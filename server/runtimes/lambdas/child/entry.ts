@@ -4,6 +4,7 @@
  */
 
 import { Socket } from 'node:net';
+import { dirname, join } from 'node:path';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 import { FrameReader, writeFrame } from '../process/frames.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
@@ -11,7 +12,11 @@ import { type CallNumberHead, FrameType, type NewsAddress, type RulesHead } from
 import { CallNumbers } from './call-numbers.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundInterceptor } from './outbound-interceptor.ts';
+import { showPlatformClock } from './platform-date.ts';
+import type { startProgramProxy } from './program-proxy.ts';
+import { orderedProxy } from './program-variables.ts';
 import { propagatedContext, propagateToChildren } from './propagate-to-children.ts';
+import { isRefusal } from './rule-error.ts';
 
 /**
  * Connects a process that a lambda has started to the emulator, to report its calls. The connection does not keep the
@@ -45,15 +50,28 @@ function reportToParent(
 
 const inherited = propagatedContext();
 if (inherited) {
+  // Calls of Node.js are ruled here, whatever proxy a library would use.
+  for (const name of inherited.proxyVariables ?? []) delete process.env[name];
+  showPlatformClock(inherited.clockAheadMs);
+  const order = orderedProxy();
+  let executionId = (): string | undefined => inherited.executionId;
   const { reportAddress } = inherited.routes;
   const parent = reportAddress && reportToParent(reportAddress, (rules) => line.change(rules));
   const calls = new OutboundCalls((update, bytes) => parent?.report(update, bytes));
-  calls.traceOf = () => inherited.trace;
-  const line: OutboundInterceptor = new OutboundInterceptor(calls, () => inherited.executionId, parent?.callNumbers);
+  if (!order) calls.traceOf = () => inherited.trace;
+  const line: OutboundInterceptor = new OutboundInterceptor(calls, () => executionId(), parent?.callNumbers);
   line.install(inherited.routes);
-  propagateToChildren(
-    __filename,
-    () => ({ ...inherited, routes: line.routes }),
-    (text) => process.stderr.write(`[terrarium] ${text}\n`),
-  );
+  if (order) executionId = loadProxy().startProgramProxy(order, { calls, isRefusal });
+  else
+    propagateToChildren(
+      __filename,
+      () => ({ ...inherited, routes: line.routes }),
+      (text) => process.stderr.write(`[terrarium] ${text}\n`),
+    );
 } else require('./bootstrap.ts');
+
+/** Beside this bundle (scripts/build-child.mjs), not in it: few lambdas start programs. */
+function loadProxy(): { startProgramProxy: typeof startProgramProxy } {
+  const file: string = join(dirname(__filename), 'lambda-program-proxy.cjs');
+  return require(file);
+}

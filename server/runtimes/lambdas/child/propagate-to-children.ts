@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import { INHERITANCE, type Origin, type OutboundRoutes } from '../process/protocol.ts';
+import { type Environment, ProgramProxy } from './program-variables.ts';
 import type { TraceHeaders } from './trace-headers.ts';
 
 /**
@@ -11,8 +12,11 @@ import type { TraceHeaders } from './trace-headers.ts';
 export interface PropagatedContext {
   origin: Origin;
   routes: OutboundRoutes;
+  clockAheadMs: number;
   executionId?: string | undefined;
   trace?: TraceHeaders | undefined;
+  /** The names of the variables that lead programs to the proxy. */
+  proxyVariables?: string[];
 }
 
 const DATA_KEY = 'terrarium:outbound';
@@ -28,12 +32,10 @@ export function propagatedContext(): PropagatedContext | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as PropagatedContext);
 }
 
-type Environment = Record<string, string | undefined>;
-
 /**
- * Passes the origin to everything that is started from here and, if it runs on Node, loads this bundle there first.
- * Other programs cannot be reached: if their arguments name the CRM, or if everything is to be blocked, `note` receives a line that says so. `onStart` is
- * called before each start, and again with a process that has started and can outlive the call.
+ * Passes the origin to everything that is started from here and, if it runs on Node, loads this bundle there first. Other programs get the variables
+ * of a proxy (D-217). Not all of them use it: if their arguments name the CRM, or if everything is to be blocked, `note` receives a line that says so.
+ * `onStart` is called before each start, and again with a process that has started and can outlive the call.
  */
 export function propagateToChildren(
   childFile: string,
@@ -52,35 +54,40 @@ export function propagateToChildren(
     },
   });
 
-  const withOrigin = (env: Environment): Environment => {
+  const { Worker } = wt;
+  const proxy = new ProgramProxy(childFile, (file, options) => new Worker(file, options));
+  const notedPrograms = new Set<string>();
+  const noteUnruled = ({ text, program, isCompound }: Command, isProxied: boolean): void => {
+    const { routes } = describe();
+    if (notedPrograms.has(program) || (isProxied && USES_PROXY.test(program) && !isCompound)) return;
+    if (!blocksEverything(routes) && !crmNames(routes).some((name) => text.includes(name))) return;
+    notedPrograms.add(program);
+    const condition = isProxied ? ', unless it uses the variable HTTP_PROXY' : '';
+    note(
+      `a program was started whose calls are not recorded and follow no outbound rule${condition}: ${text.slice(0, LONGEST_COMMAND)}`,
+    );
+  };
+  /** The variables that lead a program to the proxy; none for Node. */
+  const proxyVariables = (commandParts: string[], env: Environment): Record<string, string> => {
+    const command = commandIn(commandParts);
+    if (commandParts[0] === process.execPath || (NODE.test(command.program) && !command.isCompound)) return {};
+    const variables = BROWSER.test(command.program) ? {} : proxy.variablesFor(env, describe().executionId);
+    noteUnruled(command, Object.keys(variables).length > 0);
+    return variables;
+  };
+  const withOrigin = (env: Environment, commandParts: string[]): Environment => {
     onStart();
     // As for the lambda itself: the port of a debugger, if a variable asks for one, does not publish its id.
     const preload = `--inspect-publish-uid=stderr --require="${childFile.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+    const variables = proxyVariables(commandParts, env);
     return {
       ...env,
+      ...variables,
       NODE_OPTIONS: env.NODE_OPTIONS?.includes(preload)
         ? env.NODE_OPTIONS
         : `${env.NODE_OPTIONS ?? ''} ${preload}`.trim(),
-      [INHERITANCE]: JSON.stringify(describe()),
+      [INHERITANCE]: JSON.stringify({ ...describe(), proxyVariables: Object.keys(variables) }),
     };
-  };
-  const unreachedPrograms = new Set<string>();
-  const look = (commandParts: unknown[]): void => {
-    const { routes } = describe();
-    if (commandParts.some((part) => part === process.execPath || NODE_COMMAND.test(String(part)))) return;
-    const program = basename(String(commandParts[0]));
-    if (blocksEverything(routes) && !unreachedPrograms.has(program)) {
-      unreachedPrograms.add(program);
-      note(
-        `the program ${program} was started: its calls are neither recorded nor blocked, because it does not run on Node.js`,
-      );
-    }
-    if (!routes.crm || !routes.catchesCrm) return;
-    const names = routes.crm.hosts.map(({ hostname }) => hostname);
-    if (!commandParts.some((part) => names.some((name) => String(part).includes(name)))) return;
-    note(
-      `a program was started that names the CRM's host (${String(commandParts[0])}): calls of programs other than Node.js cannot be caught`,
-    );
   };
 
   const processes = require('node:child_process') as typeof import('node:child_process');
@@ -90,9 +97,9 @@ export function propagateToChildren(
   };
   const ownSpawn = prototype.spawn;
   prototype.spawn = function (this: ChildProcess, options) {
-    look([...(options.args ?? [options.file])]);
     const env = Object.fromEntries((options.envPairs ?? []).map(pairIn));
-    const envPairs = Object.entries(withOrigin(env)).map(([name, value]) => `${name}=${value}`);
+    const commandParts = [options.file, ...(options.args ?? []).slice(1)];
+    const envPairs = Object.entries(withOrigin(env, commandParts)).map(([name, value]) => `${name}=${value}`);
     const failure = Reflect.apply(ownSpawn, this, [{ ...options, envPairs }]);
     onStart(this);
     return failure;
@@ -100,14 +107,14 @@ export function propagateToChildren(
   for (const name of ['execSync', 'execFileSync', 'spawnSync'] as const) {
     const wrapped = new Proxy(processes[name] as (...args: unknown[]) => unknown, {
       apply: (start, self, args: unknown[]) => {
-        look(args.slice(0, 2).flat());
         const at = args.findIndex(
           (arg, index) => index > 0 && typeof arg === 'object' && arg !== null && !Array.isArray(arg),
         );
         // As: what is there is an object of options.
         const options = (at < 0 ? {} : args[at]) as { env?: Environment };
         const knownArgs = at < 0 ? args.filter((arg) => arg !== undefined) : args.slice(0, at);
-        return Reflect.apply(start, self, [...knownArgs, { ...options, env: withOrigin(options.env ?? process.env) }]);
+        const env = withOrigin(options.env ?? process.env, knownArgs.flat().map(String));
+        return Reflect.apply(start, self, [...knownArgs, { ...options, env }]);
       },
     });
     Object.assign(processes, { [name]: wrapped });
@@ -115,8 +122,33 @@ export function propagateToChildren(
   syncBuiltinESMExports();
 }
 
-/** Node as a program, or in the command of a shell. */
-const NODE_COMMAND = /(^|[\s;&|/])node(\s|$)/;
+const SHELL = /(^|[\\/])(sh|bash|cmd\.exe)$/i;
+const NODE = /^node(\.exe)?$/i;
+/** Programs that use the proxy for all that they do. */
+const USES_PROXY = /^(curl|wget|git|pip3?)$/;
+/** They trust no certificates of variables, so the proxy would make each of their calls fail. */
+const BROWSER = /chrom|firefox|msedge|webkit/i;
+const LONGEST_COMMAND = 200;
+
+interface Command {
+  text: string;
+  /** The name of its first program. */
+  program: string;
+  /** A shell runs it, and it may start more than one program. */
+  isCompound: boolean;
+}
+
+/** @param parts a program and its arguments, or only a text for a shell */
+function commandIn(parts: string[]): Command {
+  const isForShell = parts.length === 1 || SHELL.test(parts[0] ?? '');
+  const text = ((isForShell ? parts.at(-1) : parts.join(' ')) ?? '').trim();
+  const program = isForShell ? text.split(/\s/)[0] : parts[0];
+  return { text, program: basename(program ?? ''), isCompound: isForShell && /[;&|`$(]/.test(text) };
+}
+
+function crmNames({ crm, catchesCrm }: OutboundRoutes): string[] {
+  return catchesCrm && crm ? crm.hosts.map(({ hostname }) => hostname) : [];
+}
 
 function blocksEverything({ blocksOutside, rules }: OutboundRoutes): boolean {
   return blocksOutside || rules.some(({ enabled, host, action }) => enabled && host === '*' && action === 'block');

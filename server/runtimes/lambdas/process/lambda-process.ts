@@ -29,6 +29,7 @@ import {
 import {
   CALLS_FD,
   type CallNumberHead,
+  type ClockHead,
   CONTROL_FD,
   FrameType,
   type GoOnHead,
@@ -230,6 +231,10 @@ export class LambdaProcess {
     if (this.isAlive) this.#send(FrameType.rules, { rules });
   }
 
+  changeClock(aheadMs: number): void {
+    if (this.isAlive) this.#send(FrameType.clock, { aheadMs });
+  }
+
   /** Ends it and all its subprocesses at once. `why` becomes the failure of its running calls. */
   kill(why = new LambdaFailure('interrupted', 'the process is no longer needed')): void {
     if (this.#end) return;
@@ -252,7 +257,10 @@ export class LambdaProcess {
     else if (pid !== undefined) this.#started.add(pid);
   }
 
-  #send(type: number, head: LoadHead | RulesHead | GoOnHead | CallNumberHead | Record<string, never>): void {
+  #send(
+    type: number,
+    head: LoadHead | RulesHead | ClockHead | GoOnHead | CallNumberHead | Record<string, never>,
+  ): void {
     const channel = this.#corked();
     if (channel) writeFrame(channel, type, head);
   }

@@ -133,6 +133,7 @@ export class LambdaProcesses {
   readonly #memory = new MemoryWatch();
   readonly #descendants = new OrphanedProcesses();
   readonly #reaper = new ProcessReaper(this.#descendants.platform);
+  #clockAheadMs = 0;
   #isStopped = false;
 
   constructor(settings: ProcessSettings) {
@@ -242,7 +243,8 @@ export class LambdaProcesses {
     this.#newsPlaces.set(process, registration);
     const outbound = { ...this.#routesOf(definition, mock, portRoutes), ...(reportAddress && { reportAddress }) };
     const { isDebugged, memoryMb } = definition;
-    const load = { ...code, env, origin, resultLimitBytes: resultBytes, outbound, isDebugged };
+    const clockAheadMs = this.#clockAheadMs;
+    const load = { ...code, env, origin, clockAheadMs, resultLimitBytes: resultBytes, outbound, isDebugged };
     await process.load({ ...load, ...(!showsMemory && { reportsMemoryOverMb: memoryMb }) }, memoryMb);
     return { process, revision, watched };
   }
@@ -263,6 +265,12 @@ export class LambdaProcesses {
     this.#ruleCalls.use(rules);
     for (const process of this.#living) process.changeRules(rules);
     await Promise.all([...this.#newsPlaces.values()].map((registration) => registration.changeRules(rules)));
+  }
+
+  /** Lambdas see the platform's clock in `Date` (D-222); subprocesses that run already do not. */
+  moveClock(byMs: number): void {
+    this.#clockAheadMs += byMs;
+    for (const process of this.#living) process.changeClock(this.#clockAheadMs);
   }
 
   /** Ends every process. Resolves when none is left; `why` is the failure of their calls. */

@@ -11,7 +11,7 @@ export const CONTROL_FD = 3;
 export const CALLS_FD = 4;
 
 /**
- * The emulator sends load, invoke, rules, withdraw, goOn and collect; the process the others. `subprocess`: it starts something.
+ * The emulator sends load, invoke, rules, recall, goOn, collect, callNumber and clock; the process the others. `subprocess`: it starts something.
  * `returned`: the handler of the running call has returned a value, which is its result at the timeout (D-138).
  */
 export const FrameType = {
@@ -37,6 +37,7 @@ export const FrameType = {
   returned: 20,
   countCall: 21,
   callNumber: 22,
+  clock: 23,
 } as const;
 
 /** The origin of a lambda's process. Child processes inherit it in their environment, which identifies them. */
@@ -111,6 +112,8 @@ export interface LoadHead {
   resultLimitBytes: number;
   outbound: OutboundRoutes;
   origin: Origin;
+  /** See `ClockHead`. */
+  clockAheadMs: number;
   /** True if the address for a debugger is reported before the code is loaded. */
   isDebugged: boolean;
   /**
@@ -127,6 +130,11 @@ export interface CallNumberHead {
 
 export interface RulesHead {
   rules: readonly OutboundRule[];
+}
+
+/** The time by which the platform's clock is ahead of the machine's (D-222). */
+export interface ClockHead {
+  aheadMs: number;
 }
 
 /** One call, with the request's body. Several can wait in a process: each starts when the outcome of the previous one has been sent. */

@@ -1,0 +1,99 @@
+import { join } from 'node:path';
+
+/** The data of the thread that is the proxy. */
+export interface ProxyOrder {
+  /** The port of the thread, or -1 if it cannot start; 0 until then. */
+  port: Int32Array;
+  password: string;
+  /** The file for the certificates that programs are to trust. */
+  caFile: string;
+}
+
+/** The user name of a program that was started outside of invocations. */
+export const NO_EXECUTION = '-';
+
+/** The member of a thread's data that makes it a proxy. */
+const PROXY_ORDER = 'terrarium:program-proxy';
+
+/** The order that this thread has; undefined unless it is a proxy. */
+export function orderedProxy(): ProxyOrder | undefined {
+  const { workerData } = require('node:worker_threads') as typeof import('node:worker_threads');
+  // As: threads of lambdas have any data; `ProgramProxy` writes this member.
+  return (workerData as { [PROXY_ORDER]?: ProxyOrder } | null | undefined)?.[PROXY_ORDER];
+}
+
+const PROXY_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
+const SYSTEM_NAMES = process.platform === 'win32' ? PROXY_NAMES : [...PROXY_NAMES, ...PROXY_NAMES.map(lowerCase)];
+const CA_NAMES = [
+  'SSL_CERT_FILE',
+  'CURL_CA_BUNDLE',
+  'REQUESTS_CA_BUNDLE',
+  'GIT_SSL_CAINFO',
+  'AWS_CA_BUNDLE',
+  'PIP_CERT',
+  'CARGO_HTTP_CAINFO',
+  'DENO_CERT',
+];
+/** Starting a thread takes a fraction of it, unless the machine is busy. */
+const START_TIMEOUT_MS = 10_000;
+
+export type Environment = Record<string, string | undefined>;
+
+interface Thread {
+  unref(): void;
+  on(event: 'error' | 'exit', listener: () => void): unknown;
+}
+type StartThread = (file: string, options: { workerData: object }) => Thread;
+
+/** The proxy of the programs that this process or thread starts. It starts with the first of them. */
+export class ProgramProxy {
+  readonly #childFile: string;
+  readonly #startThread: StartThread;
+  #order: ProxyOrder | undefined;
+
+  constructor(childFile: string, startThread: StartThread) {
+    this.#childFile = childFile;
+    this.#startThread = startThread;
+  }
+
+  /**
+   * The variables that lead a program to the proxy. None if its environment says already which proxy it uses, or if the proxy cannot start.
+   */
+  variablesFor(env: Environment, executionId = NO_EXECUTION): Record<string, string> {
+    if (PROXY_NAMES.some((name) => env[name] !== undefined || env[name.toLowerCase()] !== undefined)) return {};
+    this.#order ??= this.#start();
+    const { port, password, caFile } = this.#order;
+    if (!(Atomics.load(port, 0) > 0)) return {};
+    const address = `http://${executionId}:${password}@127.0.0.1:${port[0]}`;
+    return {
+      ...Object.fromEntries(CA_NAMES.filter((name) => env[name] === undefined).map((name) => [name, caFile])),
+      ...Object.fromEntries(SYSTEM_NAMES.map((name) => [name, address])),
+    };
+  }
+
+  /** Waits for the port: the program starts next, perhaps by `execSync`. */
+  #start(): ProxyOrder {
+    // Here, not at the top: few lambdas start programs.
+    const { randomBytes } = require('node:crypto') as typeof import('node:crypto');
+    const { tmpdir } = require('node:os') as typeof import('node:os');
+    const password = randomBytes(16).toString('hex');
+    const order = {
+      port: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+      password,
+      caFile: join(tmpdir(), `terrarium-proxy-${process.pid}-${password.slice(0, 8)}.pem`),
+    };
+    const thread = this.#startThread(this.#childFile, { workerData: { [PROXY_ORDER]: order } });
+    // Without a listener, a fault of the proxy would end the lambda.
+    thread.on('error', () => {});
+    thread.on('exit', () => {
+      this.#order = undefined;
+    });
+    thread.unref();
+    Atomics.wait(order.port, 0, 0, START_TIMEOUT_MS);
+    return order;
+  }
+}
+
+function lowerCase(name: string): string {
+  return name.toLowerCase();
+}

@@ -1,0 +1,185 @@
+import { spawnSync } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { EXECUTION_HEADER } from '../../model/execution-header.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
+
+/* Programs that a lambda starts reach the network by a proxy, where the rules apply (D-217). */
+
+const servers: Server[] = [];
+let host: string;
+let service: TestLambdaService;
+let blocking: TestLambdaService;
+
+async function listen(server: Server): Promise<AddressInfo> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  return server.address() as AddressInfo;
+}
+
+beforeAll(async () => {
+  const { port } = await listen(
+    createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => {
+        response.setHeader('X-Sent', String(request.headers['x-sent']));
+        response.end(`${request.method} ${request.url} ${Buffer.concat(parts)}`);
+      });
+    }),
+  );
+  host = `127.0.0.1:${port}`;
+  const crm = await listen(
+    createServer((request, response) => response.end(`mock CRM of ${request.headers[EXECUTION_HEADER]}`)),
+  );
+  const crmAddress = () => ({ host: '127.0.0.1', port: crm.port });
+  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress } });
+  blocking = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress, default: 'block' } });
+});
+afterAll(async () => {
+  await Promise.all([service.stop(), blocking.stop()]);
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
+});
+beforeEach(() => service.setOutboundRules());
+
+/** A lambda that runs a program, whose arguments are the JSON of the event; its result is the exit code and the output. */
+const RUN = `const { spawnSync } = require('child_process');
+  exports.run = (event) => {
+    const [program, ...args] = JSON.parse(event);
+    const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+    return status + ' ' + stdout + stderr;
+  }`;
+
+const run = (command: readonly string[], env: Record<string, string> = {}, lambdas = service) =>
+  lambdas.run(RUN, { env }, JSON.stringify(command));
+const curl = (...args: string[]) => ['curl', '-sS', ...args];
+
+describe('the calls of a program', () => {
+  it('are recorded with their bodies, and reach their host as they were sent', async () => {
+    const invocation = await run(curl('-i', '-d', 'a=1', '-H', 'X-Sent: yes', `http://${host}/form?x=%2F`));
+    expect(resultOf(invocation)).toMatch(/^0 HTTP\/1\.1 200 OK[\s\S]*X-Sent: yes[\s\S]*POST \/form\?x=%2F a=1$/);
+    expect(invocation.outbound).toMatchObject([
+      { method: 'POST', url: `http://${host}/form?x=%2F`, status: 200, request: { sizeBytes: 3 } },
+    ]);
+    expect(invocation.logs).toEqual([]);
+  });
+
+  it.each(['http', 'https'])('by %s follow the rules for their host', async (protocol) => {
+    await service.setOutboundRules({ host: 'api.example', action: 'answer', status: 201, body: 'own' });
+    const invocation = await run(curl('-w', ' %{http_code}', `${protocol}://api.example/x`));
+    expect(resultOf(invocation)).toBe('0 own 201');
+    expect(invocation.outbound).toMatchObject([
+      {
+        method: 'GET',
+        url: `${protocol}://api.example/x`,
+        status: 201,
+        rules: [{ text: 'answer with 201 for api.example' }],
+      },
+    ]);
+  });
+
+  it('for the CRM go to its mock', async () => {
+    const form = curl('-d', 'oid=1&last_name=a', 'https://crm.example/servlet/servlet.WebToLead');
+    const id = service.lambda(RUN, { env: { CRM_API_BASEPATH: 'crm.example' } });
+    // The proxy is the same for both.
+    for (let count = 0; count < 2; count += 1) {
+      const invocation = await service.invoke(id, JSON.stringify(form));
+      expect(resultOf(invocation)).toBe(`0 mock CRM of ${invocation.executionId}`);
+      expect(invocation.outbound).toMatchObject([{ method: 'POST', caughtBy: 'crm', status: 200 }]);
+      expect(invocation.logs).toEqual([]);
+    }
+  });
+
+  it('of git, which sends its password only when it is required, follow the rules', async () => {
+    await service.setOutboundRules({ host: 'git.example', action: 'answer', status: 404 });
+    const invocation = await run(['git', 'ls-remote', 'https://git.example/shop.git']);
+    expect(resultOf(invocation)).toMatch(/^128 [\s\S]*not found/);
+    expect(invocation.outbound).toMatchObject([
+      { url: expect.stringMatching(/^https:\/\/git\.example\/shop\.git/), status: 404 },
+    ]);
+  });
+
+  it('fail when the policy blocks them, and the response names the rule that allows them', async () => {
+    const invocation = await run(curl('-w', '%{http_code}', 'https://api.example/'), {}, blocking);
+    expect(resultOf(invocation)).toMatch(/^0 connect ECONNREFUSED api\.example:443 \(.*"action": "pass".*\)\n403$/);
+    expect(invocation.outbound).toMatchObject([{ url: 'https://api.example/', blocked: true }]);
+    expect(invocation.logs).toEqual([]);
+  });
+
+  it('get no response when a rule resets the connection', async () => {
+    await service.setOutboundRules({ host: 'api.example', action: 'fail', error: 'ECONNRESET' });
+    expect(resultOf(await run(curl('http://api.example/')))).toMatch(/^52 .*Empty reply/);
+  });
+
+  it('belong to the invocation that runs', async () => {
+    const id = service.lambda(RUN);
+    for (const path of ['first', 'second']) {
+      const { outbound } = await service.invoke(id, JSON.stringify(curl(`http://${host}/${path}`)));
+      expect(outbound).toMatchObject([{ url: `http://${host}/${path}` }]);
+    }
+  });
+
+  it('are recorded once each when a shell starts Node as well', async () => {
+    const fetching = `node -e "fetch('http://${host}/by-node', { headers: { 'x-proxy': String(process.env.HTTP_PROXY) } })"`;
+    const { outbound } = await run(['sh', '-c', `curl -sS http://${host}/by-curl && ${fetching}`]);
+    expect(outbound.map(({ url }) => url)).toEqual([`http://${host}/by-curl`, `http://${host}/by-node`]);
+  });
+
+  it('without HTTP are recorded as connections', async () => {
+    const invocation = await run(['sh', '-c', `echo x | curl -sS -m 1 telnet://db.example:5432; true`], {}, blocking);
+    expect(invocation.outbound).toMatchObject([{ url: 'tcp://db.example:5432', blocked: true }]);
+  });
+
+  it.skipIf(spawnSync('python3', ['-c', '']).status !== 0)('of Python follow the rules', async () => {
+    await service.setOutboundRules({ host: 'api.example', action: 'answer', body: 'own' });
+    const code = `import urllib.request; print(urllib.request.urlopen('https://api.example/').read().decode())`;
+    expect(resultOf(await run(['python3', '-c', code]))).toBe('0 own\n');
+  });
+});
+
+it('a program that does not accept the certificate of the proxy sends nothing, and its record says why', async () => {
+  const distrusting = ['env', '-u', 'CURL_CA_BUNDLE', '-u', 'SSL_CERT_FILE', ...curl('https://api.example/')];
+  const invocation = await run(distrusting);
+  expect(resultOf(invocation)).toMatch(/^60 /);
+  expect(invocation.outbound).toMatchObject([
+    { method: 'TLS', url: 'tls://api.example:443', error: expect.stringContaining('HTTPS_PROXY') },
+  ]);
+});
+
+it("a lambda's own proxy variable leaves its programs alone", async () => {
+  const invocation = await run(curl(`http://${host}/`), { HTTPS_PROXY: '' });
+  expect(resultOf(invocation)).toBe('0 GET / ');
+  expect(invocation.outbound).toEqual([]);
+});
+
+it('the proxy serves only who has its password', async () => {
+  const proxy = resultOf(await run(['sh', '-c', 'echo $HTTP_PROXY']))
+    .slice(2)
+    .trim();
+  const status = (address: string) =>
+    spawnSync('curl', [
+      '-sS',
+      '-o',
+      '/dev/null',
+      '-w',
+      '%{http_code}',
+      '-x',
+      address,
+      `http://${host}/`,
+    ]).stdout.toString();
+  expect(proxy).toMatch(/^http:\/\/[\w-]+:\w+@127\.0\.0\.1:\d+$/);
+  expect(status(proxy.replace(/:\w+@/, ':wrong@'))).toBe('407');
+  expect(status(proxy.replace(/\/\/.*@/, '//'))).toBe('407');
+});
+
+it('a program that may not use the proxy is named in the log if all calls are blocked', async () => {
+  const invocation = await run(['echo', 'hello'], {}, blocking);
+  expect(invocation.logs.map(({ text }) => text)).toEqual([
+    '[terrarium] a program was started whose calls are not recorded and follow no outbound rule, unless it uses the variable HTTP_PROXY: echo hello',
+  ]);
+});
