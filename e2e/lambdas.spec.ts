@@ -111,7 +111,7 @@ test('a secret is created and bound where the variables are, and its value is no
   const lambda = await client.make('secretive', 'exports.run = () => process.env.API_TOKEN;');
   await openLambda(platform, page, lambda, 'env');
   const section = page.getByRole('region', { name: 'Secrets' });
-  await section.getByRole('button', { name: 'New secret' }).click();
+  await page.getByRole('button', { name: 'New secret' }).click();
   const dialog = page.getByRole('dialog', { name: 'New secret for secretive' });
   await dialog.getByLabel('Variable').fill('API_TOKEN');
   await dialog.getByLabel('Value', { exact: true }).fill('top-s3cret');

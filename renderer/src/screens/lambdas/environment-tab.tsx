@@ -13,7 +13,7 @@ import { toggled } from '../../toggled.ts';
 import { isSecretName, SecretField } from '../resources/secret-field.tsx';
 import { variablesOf } from './environment.ts';
 import { SaveDialog } from './save-dialog.tsx';
-import { SecretBindings } from './secret-bindings.tsx';
+import { BoundSecrets, NewSecret } from './secret-bindings.tsx';
 import { useAncestors } from './use-ancestors.ts';
 import { useVariableDraft } from './use-variable-draft.ts';
 import { VariableRow } from './variable-row.tsx';
@@ -53,7 +53,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
   return (
     <div>
       <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1">
-        <span className="min-w-0 flex-1 text-muted">
+        <span className="min-w-0 flex-1 truncate text-muted">
           {counted(variables.length, 'variable')}, and the platform's own, such as <code>META_URL</code>
         </span>
         <Button
@@ -64,6 +64,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
         >
           {areAllShown ? 'Hide all' : 'Show all'}
         </Button>
+        <NewSecret lambda={lambda} nameFault={nameFault} />
         {draft.changes.size > 0 && (
           <Button look="quiet" onPress={draft.discard}>
             Discard changes
@@ -98,7 +99,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           {fresh.map(rowOf)}
         </tbody>
       </table>
-      <SecretBindings lambda={lambda} nameFault={nameFault} />
+      <BoundSecrets lambda={lambda} />
       {isSaving && (
         <SaveDialog
           lambda={lambda}

@@ -16,39 +16,39 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { useProviders } from '../resources/provider-field.tsx';
 import { SecretField } from '../resources/secret-field.tsx';
 
-export interface SecretBindingsProps {
+export interface NewSecretProps {
   lambda: PlatformRecord;
   /** Returns what is wrong with a name for a new variable. */
   nameFault(name: string): string | undefined;
 }
 
-/** The secrets that a lambda gets as variables or files, and a button to create one. */
-export function SecretBindings({ lambda, nameFault }: SecretBindingsProps) {
+/** A button that creates a secret for the lambda, where its parent can have secrets. */
+export function NewSecret(props: NewSecretProps) {
   const [isCreating, setCreating] = useState(false);
-  const parent = usePlace(parentIdOf(lambda)).data?.resource;
+  const parent = usePlace(parentIdOf(props.lambda)).data?.resource;
+  if (!parent || !kindOfWord('secrets').parents.includes(parent.word)) return null;
+  return (
+    <>
+      <Button icon={KeyRound} look="quiet" needs="lambda.update" onPress={() => setCreating(true)}>
+        New secret
+      </Button>
+      {isCreating && <NewSecretDialog {...props} parent={parent} onClose={() => setCreating(false)} />}
+    </>
+  );
+}
+
+/** The secrets that a lambda gets as variables or files. */
+export function BoundSecrets({ lambda }: { lambda: PlatformRecord }) {
   const mounts = mountsOf(lambda);
-  const canHold = parent !== undefined && kindOfWord('secrets').parents.includes(parent.word);
-  if (!canHold && mounts.length === 0) return null;
+  if (mounts.length === 0) return null;
   return (
     <section aria-label="Secrets" className="border-b border-line">
-      <div className="flex min-h-9 items-center gap-2 px-4 py-1">
-        <h3 className="min-w-0 flex-1 text-muted">
-          Secrets: {mounts.length === 0 ? 'none' : 'their values are never shown'}
-        </h3>
-        {canHold && (
-          <Button icon={KeyRound} look="quiet" needs="lambda.update" onPress={() => setCreating(true)}>
-            New secret
-          </Button>
-        )}
-      </div>
+      <h3 className="px-4 py-1.5 text-muted">Secrets: their values are never shown</h3>
       <ul>
         {mounts.map((mount, index) => (
           <MountRow key={String(memberOf(mount, 'path'))} lambda={lambda} mount={mount} index={index} />
         ))}
       </ul>
-      {isCreating && parent && (
-        <NewSecretDialog lambda={lambda} parent={parent} nameFault={nameFault} onClose={() => setCreating(false)} />
-      )}
     </section>
   );
 }
@@ -89,7 +89,7 @@ function MountRow({ lambda, mount, index }: { lambda: PlatformRecord; mount: unk
   );
 }
 
-interface NewSecretDialogProps extends SecretBindingsProps {
+interface NewSecretDialogProps extends NewSecretProps {
   parent: Parameters<typeof createPath>[0] & { name: string };
   onClose(): void;
 }
