@@ -116,6 +116,7 @@ test('a secret is created and bound where the variables are, and its value is no
   await dialog.getByLabel('Variable').fill('API_TOKEN');
   await dialog.getByLabel('Value', { exact: true }).fill('top-s3cret');
   await dialog.getByRole('button', { name: 'Create and bind' }).click();
+  await expect(dialog).toBeHidden();
   await expect(section.getByRole('listitem')).toContainText('secret api-token, item API_TOKEN');
   expect(await page.content()).not.toContain('top-s3cret');
   const { secrets } = (await client.find('secretive')).properties;
