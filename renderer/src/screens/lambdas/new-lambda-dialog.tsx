@@ -11,7 +11,7 @@ import { toast } from '../../components/toasts.tsx';
 import { noteStep } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo } from '../../url.ts';
-import { useProviders } from '../resources/provider-field.tsx';
+import { ProviderChoice, useProviders } from '../resources/provider-field.tsx';
 import { ResourcePicker } from '../resources/resource-picker.tsx';
 import { AddressField } from './address-dialog.tsx';
 import { codeOf } from './code-text.ts';
@@ -117,15 +117,12 @@ export function NewLambdaDialog({
         <Select label="Code template" options={STARTERS} value={starter.id} onChange={setStarterId} />
         {canBePublic(location) && <AddressField location={location} path={publicPath} onChange={setPath} isOptional />}
         {canBePublic(location) && publicPath !== '' && <EndpointFields options={options} onChange={setOptions} />}
-        {providers && providers.length !== 1 && (
-          <Select
-            label="Provider"
-            options={providers}
-            value={provider?.id}
-            onChange={setProviderId}
-            error={providers.length === 0 ? 'no lambda provider is available here; create one first' : undefined}
-          />
-        )}
+        <ProviderChoice
+          providers={providers}
+          value={provider?.id}
+          onChange={setProviderId}
+          noneText="no lambda provider is available here; create one first"
+        />
         <p className="text-muted">
           Node.js, one file of code, handler <code>run</code>. For a package, or another runtime:{' '}
           <PlaceLink to={{ screen: 'resources', id: parentId, search: { new: 'lambdas' } }}>advanced form</PlaceLink>.

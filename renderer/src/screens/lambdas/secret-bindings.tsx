@@ -11,9 +11,9 @@ import { usePlace } from '../../api/tree.ts';
 import { type PlatformRecord, useWorld } from '../../api/world.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Select, TextField } from '../../components/fields.tsx';
+import { TextField } from '../../components/fields.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useProviders } from '../resources/provider-field.tsx';
+import { ProviderChoice, useProviders } from '../resources/provider-field.tsx';
 import { SecretField } from '../resources/secret-field.tsx';
 
 export interface NewSecretProps {
@@ -138,15 +138,12 @@ function NewSecretDialog({ lambda, parent, nameFault, onClose }: NewSecretDialog
           onChange={setName}
           error={failure?.details.find(({ pointer }) => pointer === '/name')?.message}
         />
-        {providers && providers.length !== 1 && (
-          <Select
-            label="Provider"
-            options={providers}
-            value={provider?.id}
-            onChange={setProviderId}
-            error={providers.length === 0 ? 'no container provider is available here; create one first' : undefined}
-          />
-        )}
+        <ProviderChoice
+          providers={providers}
+          value={provider?.id}
+          onChange={setProviderId}
+          noneText="no container provider is available here; create one first"
+        />
         <p className="text-muted">
           The lambda reads it as <code>process.env.{variable || 'NAME'}</code> from the next invocation on. The platform
           never shows the value.

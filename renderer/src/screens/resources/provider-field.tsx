@@ -43,6 +43,21 @@ export function ProviderField({ type, value, onChange, isRequired, ...field }: P
   );
 }
 
+export interface ProviderChoiceProps {
+  providers: readonly Option[] | undefined;
+  value: string | undefined;
+  onChange(id: string): void;
+  /** The error if there are none. */
+  noneText: string;
+}
+
+/** A choice for the provider of a new resource; nothing if there is exactly one. */
+export function ProviderChoice({ providers, value, onChange, noneText }: ProviderChoiceProps) {
+  if (!providers || providers.length === 1) return null;
+  const error = providers.length === 0 ? noneText : undefined;
+  return <Select label="Provider" options={providers} value={value} onChange={onChange} error={error} />;
+}
+
 /** The providers of a kind that a place can use, to choose from: from the resource and its ancestors, including those that the user may not view. */
 export function useProviders(placeId: string | undefined, type: string): readonly Required<Option>[] | undefined {
   const isKnown = placeId !== undefined;
