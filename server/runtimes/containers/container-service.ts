@@ -302,14 +302,9 @@ export class ContainerService {
   #reportUpdate(id: Uuid): void {
     const runner = this.#runners.get(id);
     if (!runner) return;
-    const { status, status_detail: detail, ...properties } = this.status(runner.record);
+    const { status, status_detail: detail, ...live } = this.status(runner.record);
     const { reason } = Object(detail);
-    const counts = [
-      properties.tasks_running,
-      properties.tasks_healthy,
-      properties.tasks_unhealthy,
-      properties.tasks_staged,
-    ];
+    const counts = [live.tasks_running, live.tasks_healthy, live.tasks_unhealthy, live.tasks_staged];
     this.#report(id, String(status), typeof reason === 'string' ? reason : undefined, counts);
   }
 
