@@ -110,7 +110,7 @@ it('a large body goes to the mock and back', async () => {
   expect(resultOf(await service.run(code, { env }))).toBe('5000000');
 });
 
-it('a program that names the CRM and may not use the proxy is named in the log', async () => {
+it('a program that names the CRM and may ignore the proxy is named in the log', async () => {
   const code = `exports.run = () => require('child_process').spawnSync('echo', ['https://crm.example/']).stdout.toString()`;
   const invocation = await service.run(code, { env });
   expect(resultOf(invocation)).toBe('https://crm.example/\n');

@@ -50,7 +50,7 @@ function reportToParent(
 
 const inherited = propagatedContext();
 if (inherited) {
-  // Calls of Node.js are ruled here, whatever proxy a library would use.
+  // The outbound rules apply to Node.js without the proxy; a library that uses it would be recorded twice.
   for (const name of inherited.proxyVariables ?? []) delete process.env[name];
   showPlatformClock(inherited.clockAheadMs);
   const order = orderedProxy();

@@ -171,7 +171,7 @@ function forward(
     else response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`);
   };
   if (!URL.canParse(address) || !/^https?:/.test(address)) {
-    refuse(400, `'${address}' is not a URL of HTTP`);
+    refuse(400, `the proxy accepts http and https URLs only, not '${address}'`);
     return;
   }
   const url = new URL(address);

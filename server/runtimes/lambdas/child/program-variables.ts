@@ -23,7 +23,8 @@ export function orderedProxy(): ProxyOrder | undefined {
 }
 
 const PROXY_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
-const SYSTEM_NAMES = process.platform === 'win32' ? PROXY_NAMES : [...PROXY_NAMES, ...PROXY_NAMES.map(lowerCase)];
+const SYSTEM_NAMES =
+  process.platform === 'win32' ? PROXY_NAMES : [...PROXY_NAMES, ...PROXY_NAMES.map((name) => name.toLowerCase())];
 const CA_NAMES = [
   'SSL_CERT_FILE',
   'CURL_CA_BUNDLE',
@@ -92,8 +93,4 @@ export class ProgramProxy {
     Atomics.wait(order.port, 0, 0, START_TIMEOUT_MS);
     return order;
   }
-}
-
-function lowerCase(name: string): string {
-  return name.toLowerCase();
 }
