@@ -134,7 +134,7 @@ export class TestLambdaService {
 }
 
 function lambdaProperties(code: string, properties: JsonObject): JsonObject {
-  return { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 5, ...properties };
+  return { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 60, ...properties };
 }
 
 /** An invocation as the gateway creates it. */

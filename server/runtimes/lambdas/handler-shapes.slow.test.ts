@@ -25,8 +25,6 @@ afterAll(async () => {
   ponger.close();
 });
 
-/** Longer than any handler here takes: who needs it waits for something that cannot come. */
-const timeout = 20;
 const notesOf = ({ logs }: Invocation) =>
   logs.filter(({ text }) => text.startsWith('[terrarium]')).map(({ text }) => text);
 
@@ -113,7 +111,7 @@ describe('a handler that calls back later is waited for (D-138)', () => {
       require('http').createServer().listen(0);
       let fired;
       exports.run = ${source};`;
-    const id = service.lambda(code, { timeout, env });
+    const id = service.lambda(code, { env });
     for (let call = 1; call <= 2; call += 1) {
       const invocation = await service.invoke(id);
       expect(resultOf(invocation)).toBe('late');
@@ -167,7 +165,7 @@ describe('a handler that could call back and does not ends when nothing is left 
         if (calls === 1) { setTimeout(() => {}, 60000); args[2](null, "first") }
         else return handler(...args);
       };`;
-    const id = service.lambda(code, { timeout, env });
+    const id = service.lambda(code, { env });
     expect(resultOf(await service.invoke(id))).toBe('first');
     for (let call = 1; call <= 2; call += 1) {
       const invocation = await service.invoke(id);
@@ -179,7 +177,7 @@ describe('a handler that could call back and does not ends when nothing is left 
 
   it('and its process, isolated, is not ended before', async () => {
     const code = 'exports.run = (event, context, callback) => { setTimeout(() => console.log("done"), 200) }';
-    const invocation = await service.run(code, { isolate: true, timeout });
+    const invocation = await service.run(code, { isolate: true });
     expect(resultOf(invocation)).toBe('');
     expect(invocation.logs.map(({ text }) => text)).toEqual(['done', expect.stringMatching(NO_CALLBACK)]);
   });
@@ -213,7 +211,7 @@ describe('a handler that cannot call back', () => {
       'deep',
     ],
   ])('answers at once: %s', async (_what, source, answer) => {
-    const invocation = await service.run(`exports.run = ${source}`, { timeout });
+    const invocation = await service.run(`exports.run = ${source}`);
     expect(resultOf(invocation)).toBe(answer);
     expect(invocation.logs).toEqual([]);
   });
@@ -262,9 +260,7 @@ describe('a handler that goes wrong has one outcome, and the pool serves others'
     ['returns a thenable that throws when asked', '() => ({ then() { throw new Error("trap") } })', /^error: trap$/],
     ['contains what cannot be sent', '(...args) => { const a = {}; a.a = a; return a }', /^crash: .*circular/],
   ])('%s', async (_what, source, failure) => {
-    const id = service.lambda(`const wrong = ${source}; exports.run = (...args) => args[0] ? wrong(...args) : 0`, {
-      timeout,
-    });
+    const id = service.lambda(`const wrong = ${source}; exports.run = (...args) => args[0] ? wrong(...args) : 0`);
     for (let call = 1; call <= 2; call += 1) expect(failureOf(await service.invoke(id, 'x'))).toMatch(failure);
   });
 });
@@ -304,7 +300,7 @@ describe('valid exports of a module (D-139)', () => {
     await writeFile(path.join(folder, 'whole.cjs'), 'module.exports = () => "ok"');
     const compiled = 'Object.defineProperty(exports, "__esModule", { value: true }); exports.default = () => "ok"';
     await writeFile(path.join(folder, 'compiled.cjs'), compiled);
-    const properties = { code_type: 'package', package_url: pathToFileURL(folder).href, handler: 'index.run', timeout };
+    const properties = { code_type: 'package', package_url: pathToFileURL(folder).href, handler: 'index.run' };
     expect(resultOf(await service.run('', properties))).toBe('ok');
   });
 

@@ -45,7 +45,7 @@ describe('each failure of D-139 has its own outcome and message', () => {
 
   it('running out of memory names the limit', async () => {
     const code = 'exports.run = () => { const all = []; for (;;) all.push(new Array(10000).fill(all.length)) }';
-    const invocation = await service.run(code, { memory: 48, timeout: 20 });
+    const invocation = await service.run(code, { memory: 48 });
     expect(failureOf(invocation)).toMatch(
       /^crash: the lambda ran out of memory at 48 MB; increase its property 'memory'/,
     );
@@ -54,7 +54,7 @@ describe('each failure of D-139 has its own outcome and message', () => {
   it('memory outside of the heap counts too', async () => {
     const code =
       'const all = []; exports.run = async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise(setImmediate) } }';
-    const invocation = await service.run(code, { memory: 48, timeout: 20 });
+    const invocation = await service.run(code, { memory: 48 });
     expect(failureOf(invocation)).toMatch(/^crash: the lambda ran out of memory at 48 MB/);
   });
 

@@ -17,7 +17,7 @@ let rogue: string;
 let neighbour: string;
 beforeAll(async () => {
   service = await TestLambdaService.start();
-  rogue = service.lambda(OBEY, { timeout: 10 });
+  rogue = service.lambda(OBEY);
   neighbour = service.lambda('exports.run = (event) => event');
 });
 afterAll(() => service.stop());
@@ -201,7 +201,7 @@ describe('a lambda may change the world of its process', () => {
 
 describe('a lambda can use all of its memory', () => {
   it('memory', async () => {
-    const id = service.lambda(OBEY, { memory: 40, timeout: 20 });
+    const id = service.lambda(OBEY, { memory: 40 });
     expect(failureOf(await service.invoke(id, 'const all = []; for (;;) all.push({ all: [...all] })'))).toMatch(
       /^crash: .* memory at 40 MB/,
     );
@@ -209,7 +209,7 @@ describe('a lambda can use all of its memory', () => {
 
   it('processes: its child processes end with it', async () => {
     const source = 'const c = child.spawn("sleep", ["600"], { stdio: "inherit" }); console.log(c.pid); void 0';
-    const invocation = await orderBriefly(source);
+    const invocation = await service.invoke(service.lambda(OBEY, { timeout: 3 }), source);
     expect(failureOf(invocation)).toMatch(/^timeout: /);
     await expect.poll(() => isAlive(Number(invocation.logs[0]?.text))).toBe(false);
   });

@@ -88,7 +88,7 @@ afterAll(async () => {
 });
 
 async function callsOf(code: string, more: Record<string, string> = {}): Promise<OutboundCall[]> {
-  const id = service.lambda(code, { env: { ...env, ...more }, timeout: 20 });
+  const id = service.lambda(code, { env: { ...env, ...more } });
   const invocation = await service.invoke(id);
   resultOf(invocation);
   return invocation.outbound;
@@ -158,7 +158,7 @@ describe('a call by HTTP/2 that reaches its host has both bodies in the record, 
         return request(process.env.SECURE + '/lead', { method: 'POST', body: 'lead=1', dispatcher }).then((r) => r.body.text().then(() => r.headers['x-version'])) })()`,
     ],
   ])('%s', async (_name, server, call) => {
-    const id = service.lambda(`exports.run = () => ${call}`, { env: { ...env, ...http2Servers }, timeout: 20 });
+    const id = service.lambda(`exports.run = () => ${call}`, { env: { ...env, ...http2Servers } });
     const invocation = await service.invoke(id);
     expect(resultOf(invocation)).toBe('2.0');
     const [firstCall, ...more] = invocation.outbound;

@@ -103,7 +103,7 @@ async function evaluate(
     const got = () => import('file://' + require.resolve('got')).then((m) => m.default);
     exports.run = async () => { try { return String(await (${expression.replaceAll('TLS_PORT', String(ports.https)).replaceAll('TCP_PORT', String(ports.http))})) } catch (e) { while (e.cause) e = e.cause; return 'error ' + (e.stack || e) } }`;
   const before = { host: received.host.length, crm: received.crm.length };
-  const invocation = await service.run(code, { timeout: 60, env: { ...variables(), ...env } });
+  const invocation = await service.run(code, { env: { ...variables(), ...env } });
   return {
     answer: resultOf(invocation).trim(),
     invocation,

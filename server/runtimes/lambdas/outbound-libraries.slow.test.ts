@@ -45,7 +45,7 @@ it('a worker that outlives its call tells of its calls to the one that runs, and
       .then((r) => r.text(), (e) => e.cause.code).then((t) => require('worker_threads').parentPort.postMessage(t)))\`, { eval: true });
     worker.unref();
     exports.run = () => new Promise((ok) => { worker.once('message', ok); worker.postMessage('go') })`;
-  const id = service.lambda(code, { timeout: 30, env: { CRM_API_BASEPATH: 'crm.example' } });
+  const id = service.lambda(code, { env: { CRM_API_BASEPATH: 'crm.example' } });
   for (let n = 0; n < 2; n += 1) {
     const { outbound, ...invocation } = await service.invoke(id);
     expect(resultOf({ outbound, ...invocation })).toBe('caught');
@@ -65,8 +65,7 @@ async function callBy(library: string, ...hosts: string[]): Promise<{ answers: s
     exports.run = (event) => Promise.all(JSON.parse(event).map((host) =>
       calls[host]().then((t) => t.trim(), (e) => { while (e.cause) e = e.cause; return 'error ' + (e.code || e.message) })))`;
   const id =
-    ids.get(library) ??
-    service.lambda(code, { timeout: 60, env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
+    ids.get(library) ?? service.lambda(code, { env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
   ids.set(library, id);
   const invocation = await service.invoke(id, JSON.stringify(hosts));
   return { answers: JSON.parse(resultOf(invocation)), invocation };

@@ -143,7 +143,7 @@ it('a fetched package exists after a restart, and is checked again', async () =>
   const contents = path.join(service.folder, 'scratch', 'packages', 'contents');
   await writeFile(path.join(contents, 'half.download'), 'x');
   const again = await TestLambdaService.start({ scratchDir: path.join(service.folder, 'scratch') }, (world) => {
-    world.put(id, 'root', 'Resource::Node::Lambda', { runtime: 'nodejs', timeout: 5, ...properties });
+    world.put(id, 'root', 'Resource::Node::Lambda', { runtime: 'nodejs', timeout: 60, ...properties });
   });
   expect(resultOf(await again.invoke(id))).toBe('one');
   expect(requestHeaders.map((headers) => headers['if-none-match'])).toEqual([undefined, '"1"']);

@@ -38,7 +38,7 @@ describe('generic processes that are ready', () => {
     service = await TestLambdaService.start();
     // Where there is no lambda, no call is likely.
     expect(service.lambdas.stats().processes).toBe(0);
-    const id = service.lambda(HOLD_MEMORY, { memory: 64, timeout: 20 });
+    const id = service.lambda(HOLD_MEMORY, { memory: 64 });
     await expect.poll(() => spares()).toBe(1);
     // A heap of its own size would be far smaller.
     expect(Number(resultOf(await service.invoke(id, '2')))).toBeGreaterThan(400 * 1024 * 1024);
@@ -47,12 +47,12 @@ describe('generic processes that are ready', () => {
 
   it('serve only lambdas that may have as much memory where the system does not show it, and the limit counts what is outside of the heap', async () => {
     service = await TestLambdaService.start({ system: 'darwin' });
-    const id = service.lambda(HOLD_MEMORY, { memory: 64, timeout: 20 });
+    const id = service.lambda(HOLD_MEMORY, { memory: 64 });
     await expect.poll(() => spares()).toBe(1);
     expect(Number(resultOf(await service.invoke(id, '2')))).toBeLessThan(200 * 1024 * 1024);
     const buffers =
       'const all = []; exports.run = async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise(setImmediate) } }';
-    const failed = await service.run(buffers, { memory: 64, timeout: 20 });
+    const failed = await service.run(buffers, { memory: 64 });
     expect(failureOf(failed)).toMatch(/^crash: the lambda ran out of memory at 64 MB/);
   });
 
@@ -77,7 +77,7 @@ describe('generic processes that are ready', () => {
   it('do not count garbage as memory in use', async () => {
     let id = '';
     service = await TestLambdaService.start({}, (world) => {
-      id = world.lambda(WASTE, { memory: 64, timeout: 20 });
+      id = world.lambda(WASTE, { memory: 64 });
     });
     // What is there at a start may be called at once.
     await expect.poll(() => spares()).toBe(1);
