@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StoredResource } from '../server/model/record.ts';
 import { openStore } from '../server/storage/world/world-store.ts';
-import { expectNoLeftovers, leftoversOf, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, IDLE, leftoversOf, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { cause, testOptions } from '../server/testing/small-world.ts';
@@ -17,8 +17,6 @@ const POLL = { timeout: 60_000, interval: 50 };
 const RECORDS = { secrets: 15, volumes: 15, containers: 30, jobs: 10, apis: 10, apiendpoints: 30 };
 /** Answers of the gateway for a target that does not respond as it should, and of the programs behind it. */
 const GATEWAY_STATUSES = [200, 202, 401, 403, 404, 405, 429, 502, 503];
-/** Ends immediately when it is stopped. */
-const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 
 let dataDir: string;
 /** The folder of this machine that volumes may use. */
@@ -77,7 +75,7 @@ describe('a container that no engine can run', () => {
 });
 
 it('a check path with a space is percent-encoded', async () => {
-  const cmd = 'mkdir -p "/www/health check" && echo ok > "/www/health check/index.html"; exec httpd -f -p 8080 -h /www';
+  const cmd = `mkdir -p "/www/health check"; echo ok > "/www/health check/index.html"; ${serveOn(8080)}`;
   const check = { protocol: 'HTTP', path: '/health check/', port_index: 0, interval_seconds: 1 };
   const container = await make.container(tenant, idle({ cmd, port_mappings: [web], health_checks: [check] }));
   await whenStatus(container, 'HEALTHY');
@@ -265,7 +263,7 @@ describe('generated records', () => {
   }, async () => {
     const neighbor = await make.container(
       tenant,
-      idle({ cmd: `echo well > /www/index.html; exec httpd -f -p 8080 -h /www`, port_mappings: [web] }),
+      idle({ cmd: `echo well > /www/index.html; ${serveOn(8080)}`, port_mappings: [web] }),
     );
     await whenStatus(neighbor, 'RUNNING');
     const implementation = { implementation_type: 'container', implementation_id: neighbor.id };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CliRunner } from '../server/testing/command.ts';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, IDLE, requireEngine, testImage } from '../server/testing/engine.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant } from '../server/testing/tenant.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   platform = await startPlatform({ containers: { engine: 'auto' } });
   const make = resourceFactoryFor(platform.root);
   const tenant = await createTenant(platform.root, 'acme');
-  const cmd = 'echo started; trap "exit 0" TERM; sleep 3600 & wait';
+  const cmd = `echo started; ${IDLE}`;
   container = await make.container(tenant, { image, memory: 16, cpus: 0.5, cmd });
 });
 afterAll(async () => {

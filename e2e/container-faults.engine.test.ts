@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, IDLE, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { type EngineProxy, makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
@@ -8,11 +8,10 @@ import { type Body, createTenant, type Tenant } from '../server/testing/tenant.t
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
 /** Several times as many as an engine handles at the same time. */
-const CONTAINER_COUNT = 20;
-const CRASHING_COUNT = 30;
-/** Ends immediately when it is stopped. */
-const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
-const SERVE = 'echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
+const CONTAINER_COUNT = 10;
+const CRASHING_COUNT = 10;
+const SERVE = `echo "$VERSION" > /www/index.html; ${serveOn(8080)}`;
+const often = { interval_seconds: 1, timeout_seconds: 1, grace_period_seconds: 0, max_consecutive_failures: 1 };
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 
 let platform: Platform;
@@ -39,7 +38,7 @@ afterAll(async () => {
   if (worldId) await expectNoLeftovers(worldId);
 });
 
-const idle = (more: object = {}) => ({ image, cmd: IDLE, memory: 16, cpus: 0.1, ...more });
+const idle = (more: object = {}) => ({ image, cmd: IDLE, memory: 16, cpus: 1, ...more });
 const read = async ({ id }: Body): Promise<Body> => (await root.get(`/root/containers/${id}`)).body;
 const statusOf = async (container: Body) => (await read(container)).properties.status;
 const reasonOf = async (container: Body) => (await read(container)).properties.status_detail?.reason ?? '';
@@ -74,31 +73,23 @@ describe('a container that cannot run as it is defined', () => {
   });
 
   it('a health check that never passes makes it UNHEALTHY, and it gets no requests', async () => {
-    const check = {
-      protocol: 'HTTP',
-      path: '/',
-      port: 8080,
-      grace_period_seconds: 0,
-      interval_seconds: 1,
-      timeout_seconds: 1,
-    };
-    const container = await make.container(
-      tenant,
-      idle({ port_mappings: [web], health_checks: [{ ...check, max_consecutive_failures: 2 }] }),
-    );
+    const check = { ...often, protocol: 'HTTP', path: '/', port: 8080 };
+    const serving = (health: object) =>
+      make.container(tenant, idle({ cmd: SERVE, port_mappings: [web], health_checks: [health] }));
+    const container = await serving({ ...check, path: '/missing', max_consecutive_failures: 2 });
     await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');
-    const well = await make.container(tenant, idle({ cmd: SERVE, port_mappings: [web], health_checks: [check] }));
+    const well = await serving(check);
     await expect.poll(() => statusOf(well), POLL).toBe('HEALTHY');
     expect((await read(well)).properties).toMatchObject({ tasks_healthy: 1, tasks_unhealthy: 0 });
   });
 
   it('an instance counts as unhealthy at its first failed check, before the status changes (D-048)', async () => {
     for (const check of [
-      { protocol: 'HTTP', path: '/', port: 8080 },
+      { protocol: 'HTTP', path: '/missing', port: 8080 },
       { protocol: 'COMMAND', command: 'test ! -e /tmp/ill' },
     ]) {
-      const health_checks = [{ ...check, interval_seconds: 1, timeout_seconds: 1, max_consecutive_failures: 1_000 }];
-      const cmd = `touch /tmp/ill; ${IDLE}`;
+      const health_checks = [{ ...check, ...often, max_consecutive_failures: 1_000 }];
+      const cmd = `touch /tmp/ill; ${SERVE}`;
       const container = await make.container(tenant, idle({ cmd, port_mappings: [web], health_checks }));
       const counts = async () => {
         const { tasks_unhealthy, tasks_healthy, status } = (await read(container)).properties;
@@ -128,7 +119,6 @@ describe('a container that cannot run as it is defined', () => {
     expect(await statusOf(container)).toBe('RUNNING');
   });
 
-  const often = { interval_seconds: 1, timeout_seconds: 1, grace_period_seconds: 0, max_consecutive_failures: 1 };
   it('of two commands, one that is to run often is not kept waiting by one that is to run rarely', async () => {
     const rare = { ...often, protocol: 'COMMAND', command: 'true', interval_seconds: 600 };
     const health_checks = [rare, { ...often, protocol: 'COMMAND', command: 'echo full; exit 4' }];
@@ -139,7 +129,7 @@ describe('a container that cannot run as it is defined', () => {
 
   it('a check that never ends fails', async () => {
     const never = 'mkdir -p /www/cgi-bin; printf "#!/bin/sh\nsleep 3600\n" > /www/cgi-bin/never';
-    const cmd = `${never}; /bin/busybox chmod +x /www/cgi-bin/never; exec httpd -f -p 8080 -h /www`;
+    const cmd = `${never}; /bin/busybox chmod +x /www/cgi-bin/never; ${serveOn(8080)}`;
     const checks: [object, RegExp][] = [
       [{ protocol: 'COMMAND', command: 'sleep 3600' }, /has failed its COMMAND check since .*: .*exceeded timeout/],
       [{ protocol: 'HTTP', path: '/cgi-bin/never' }, /has failed its HTTP check of .*: no response within 1 s/],
@@ -276,7 +266,7 @@ describe('what happens around it', () => {
 
   it(`${CONTAINER_COUNT} containers created at once all run, and are removed`, { timeout: 2 * LIMIT_MS }, async () => {
     const all = await Promise.all(
-      Array.from({ length: CONTAINER_COUNT }, () => make.container(tenant, idle({ cpus: 0.05, memory: 6 }))),
+      Array.from({ length: CONTAINER_COUNT }, () => make.container(tenant, idle({ memory: 6 }))),
     );
     const running = async () => {
       const { body } = await root.get('/acme/containers?expand=true');

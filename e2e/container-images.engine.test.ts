@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
-const SERVE = 'cp /etc/version /www/index.html; exec httpd -f -p 8080 -h /www';
+const SERVE = `cp /etc/version /www/index.html; ${serveOn(8080)}`;
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 
 let platform: Platform;

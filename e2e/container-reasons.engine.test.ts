@@ -2,16 +2,13 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNoLeftovers, requireEngine, testImage, testImageWith } from '../server/testing/engine.ts';
+import { expectNoLeftovers, IDLE, requireEngine, serveOn, testImage, testImageWith } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const POLL = { timeout: 90_000, interval: 50 };
-/** Ends immediately when it is stopped. */
-const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
-const serve = (page: string, address = '8080') =>
-  `mkdir -p /www && echo "${page}" > /www/index.html && exec httpd -f -p ${address} -h /www`;
+const serve = (page: string, address = '8080') => `echo "${page}" > /www/index.html; ${serveOn(address)}`;
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 
 let platform: Platform;

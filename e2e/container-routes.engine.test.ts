@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import Docker from 'dockerode';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../server/testing/checked-client.ts';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { startSlowRegistry } from '../server/testing/image-registry.ts';
 import { type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
@@ -58,7 +58,7 @@ const instancesOf = async ({ id }: Body): Promise<Body[]> => (await inspect('GET
 describe('the instances of a container', { timeout: LIMIT_MS }, () => {
   it('have state, health, address and start time', async () => {
     const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
-    const container = await start({ num_instances: 2, cmd: 'exec httpd -f -p 8080', port_mappings: [web] });
+    const container = await start({ num_instances: 2, cmd: serveOn(8080), port_mappings: [web] });
     const reply = await inspect('GET', `/containers/${container.id}/instances`);
     expect(reply.status).toBe(200);
     expect(reply.body).toHaveLength(2);

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { sessionKeyProtocol } from '../server/model/session-key.ts';
 import { type Account, makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/client.ts';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, IDLE, requireEngine, testImage } from '../server/testing/engine.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, entitlementOf, grant, type Tenant } from '../server/testing/tenant.ts';
@@ -15,8 +15,6 @@ const START_TIMEOUT_MS = 60_000;
 const POLL = { timeout: START_TIMEOUT_MS, interval: 50 };
 const PROTOCOL = 'terrarium.terminal';
 
-/** Ends immediately when it is stopped. */
-const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 /** Processes in the container without a terminal. */
 let idle: string[];
 

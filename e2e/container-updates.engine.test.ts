@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
@@ -16,8 +16,8 @@ echo ended
 END
 /bin/busybox chmod +x /www/cgi-bin/held
 /bin/busybox hostname > /www/index.html
-trap "exit 0" TERM; httpd -f -p $PORT -h /www & wait`;
-const SERVE = 'mkdir -p /www && echo "$VERSION" > /www/index.html && exec httpd -f -p $PORT -h /www';
+${serveOn('$PORT')}`;
+const SERVE = `echo "$VERSION" > /www/index.html; ${serveOn('$PORT')}`;
 
 let platform: Platform;
 let make: ResourceFactory;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { authOf } from '../server/testing/archive.ts';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant, withEnvironment } from '../server/testing/tenant.ts';
@@ -13,7 +13,7 @@ const START_TIMEOUT_MS = 60_000;
 const POLL = { timeout: START_TIMEOUT_MS, interval: 50 };
 
 /** Serves one page with VERSION; ends immediately when it is stopped. */
-const SERVE = 'mkdir -p /www && echo "$VERSION" > /www/index.html && exec httpd -f -p 8080 -h /www';
+const SERVE = `echo "$VERSION" > /www/index.html; ${serveOn(8080)}`;
 
 let dataDir: string;
 let platform: Platform;

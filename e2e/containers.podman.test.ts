@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildCommand } from '../server/testing/command.ts';
-import { testImage } from '../server/testing/engine.ts';
+import { serveOn, testImage } from '../server/testing/engine.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import type { Body } from '../server/testing/tenant.ts';
@@ -129,7 +129,7 @@ it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(
         num_instances: 1,
         cpus: 0.1,
         memory: 32,
-        cmd: 'echo hello > /www/index.html; exec httpd -f -p 8080 -h /www',
+        cmd: `echo hello > /www/index.html; ${serveOn(8080)}`,
         port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
       },
     });

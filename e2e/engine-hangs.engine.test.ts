@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, IDLE, requireEngine, testImage } from '../server/testing/engine.ts';
 import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { type EngineProxy, makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
@@ -8,7 +8,6 @@ import { type Body, createTenant, type Tenant } from '../server/testing/tenant.t
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: 60_000, interval: 50 };
-const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 
 let proxy: EngineProxy;
 let image: string;

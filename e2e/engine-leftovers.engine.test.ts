@@ -9,7 +9,14 @@ import { sweepWorlds } from '../server/runtimes/containers/docker/leftovers.ts';
 import { JobEngine } from '../server/runtimes/pipelines/job-engine.ts';
 import { type Owner, ownerHere } from '../server/system/owner.ts';
 import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
-import { connectForTests, expectNoLeftovers, leftoversOf, requireEngine, testImage } from '../server/testing/engine.ts';
+import {
+  connectForTests,
+  expectNoLeftovers,
+  IDLE,
+  leftoversOf,
+  requireEngine,
+  testImage,
+} from '../server/testing/engine.ts';
 import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { startPlatform } from '../server/testing/platform.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
@@ -19,8 +26,6 @@ const LIMIT_MS = 180_000;
 const POLL = { timeout: 60_000, interval: 100 };
 /** More than are removed at the same time. */
 const CONTAINER_COUNT = 20;
-/** Ends immediately when it is stopped. */
-const IDLE = ['sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'];
 /** Number of running containers that ignore a stop request. */
 const STUBBORN = 4;
 
@@ -56,7 +61,7 @@ async function leave(owner: Owner | undefined): Promise<string> {
   const container = await docker.createContainer({
     name,
     Image: image,
-    Cmd: IDLE,
+    Cmd: ['sh', '-c', IDLE],
     Labels,
     HostConfig: { NetworkMode: name, Mounts },
   });

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 import type { Body } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 120_000;
 const POLL = { timeout: LIMIT_MS, interval: 50 };
-const SERVE = 'mkdir -p /www && echo "$VERSION" > /www/$PAGE && exec httpd -f -p $PORT -h /www';
+const SERVE = `echo "$VERSION" > /www/$PAGE; ${serveOn('$PORT')}`;
 
 let harness: PipelineBench;
 let container: Body;

@@ -38,6 +38,15 @@ const APPLETS = [
   'dd',
 ];
 
+/** A shell command that waits, and ends immediately when its container is stopped. */
+export const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
+
+/**
+ * A shell command that serves /www, and ends immediately when its container is stopped. The server alone would be the first process of the
+ * container, which ignores SIGTERM, so the engine would kill it 10 s later.
+ */
+export const serveOn = (port: number | string) => `trap "exit 0" TERM; httpd -f -p ${port} -h /www & wait $!`;
+
 /** A connection to the engine that tests use: the same as for the docker command. */
 export function connectForTests(url?: string): DockerConnection {
   return new DockerConnection(dockerAddress(url, { env: process.env, homeDir: homedir() }));

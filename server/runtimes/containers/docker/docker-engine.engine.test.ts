@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectForTests, expectNoLeftovers, newWorldId, requireEngine, testImage } from '../../../testing/engine.ts';
+import {
+  connectForTests,
+  expectNoLeftovers,
+  IDLE,
+  newWorldId,
+  requireEngine,
+  serveOn,
+  testImage,
+} from '../../../testing/engine.ts';
 import { makeEngineProxy } from '../../../testing/engine-proxy.ts';
 import { type ApplyOptions, type EngineEvent, EngineRefusal, EngineUnreachable, type Workload } from '../engine.ts';
 import { DockerEngine } from './docker-engine.ts';
@@ -40,7 +48,7 @@ const workload = (change: Partial<Workload> = {}): Workload => ({
   instances: 1,
   image,
   forcePull: false,
-  command: ['/bin/sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'],
+  command: ['/bin/sh', '-c', IDLE],
   user: undefined,
   env: {},
   labels: {},
@@ -169,7 +177,7 @@ describe('bringing a workload to its described state', () => {
         { kind: 'empty', path: '/scratch' },
       ],
       ports: [{ containerPort: 8080, protocol: 'tcp', isPublished: true }],
-      command: ['/bin/sh', '-c', 'echo "$GREETING" > /www/index.html; exec httpd -f -p 8080 -h /www'],
+      command: ['/bin/sh', '-c', `echo "$GREETING" > /www/index.html; ${serveOn(8080)}`],
     });
     await apply(requestedWorkload);
     const [instance] = await engine.list(requestedWorkload.recordId);
@@ -191,7 +199,7 @@ describe('bringing a workload to its described state', () => {
   });
 
   it('lets instances of an environment find each other by name', { timeout: LIMIT_MS }, async () => {
-    const serve = ['/bin/sh', '-c', 'echo found > /www/index.html; exec httpd -f -p 80 -h /www'];
+    const serve = ['/bin/sh', '-c', `echo found > /www/index.html; ${serveOn(80)}`];
     const [server, client] = [
       workload({ aliases: ['shop', 'shop.env.svc.cluster.local'], command: serve }),
       workload(),
