@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { AppliedSeed } from '../api/routes/seeds.ts';
-import { treeRoutes } from '../api/routes/tree.ts';
+import type { AppliedSeed, SeedChange } from '../api/routes/seeds.ts';
 import type { PlatformClient } from './platform-client.ts';
 
 const MAX_ENDPOINTS = 20;
@@ -8,10 +7,13 @@ const MAX_ENDPOINTS = 20;
 const endpointSchema = z.looseObject({
   properties: z.looseObject({
     public_url: z.string(),
+    implementation_type: z.string(),
     implementation_id: z.string(),
     methods: z.array(z.string()).optional(),
   }),
 });
+
+const namedSchema = z.looseObject({ name: z.string() });
 
 export interface PublishedEndpoint {
   name: string;
@@ -27,20 +29,24 @@ export interface Published {
 }
 
 export async function readPublished(client: PlatformClient, { changes }: AppliedSeed): Promise<Published> {
-  const query = { word: 'apiendpoints,lambdas', limit: '1000' };
-  const { rows } = await client.ask(treeRoutes.searchTree, { query });
-  const ids = new Set(changes.map(({ id }) => id));
-  const applied = rows.filter((row) => ids.has(row.id));
-  const endpoints = applied.filter((row) => row.word === 'apiendpoints').slice(0, MAX_ENDPOINTS);
+  const applied = (type: SeedChange['type']) =>
+    changes.flatMap(({ id, path, action, ...change }) =>
+      id !== undefined && action !== 'delete' && change.type === type
+        ? [{ id, name: path.slice(path.lastIndexOf('/') + 1) }]
+        : [],
+    );
+  const lambdas = applied('lambdas');
+  const endpoints = applied('apiendpoints').slice(0, MAX_ENDPOINTS);
   return {
-    lambdas: applied.filter((row) => row.word === 'lambdas').map(({ id, name }) => ({ id, name })),
+    lambdas,
     endpoints: await Promise.all(
-      endpoints.map(async ({ id, fqon, name }) => {
-        const path = `/meta/${encodeURIComponent(fqon)}/apiendpoints/${id}`;
-        const { properties } = await client.json('GET', path, endpointSchema);
-        const lambda =
-          rows.find((row) => row.id === properties.implementation_id)?.name ?? properties.implementation_id;
-        return { name, methods: properties.methods ?? [], url: properties.public_url, lambda };
+      endpoints.map(async ({ id, name }) => {
+        const { properties } = await client.json('GET', `/meta/root/apiendpoints/${id}`, endpointSchema);
+        const { implementation_type: type, implementation_id: target, methods = [], public_url: url } = properties;
+        const { name: lambda } =
+          lambdas.find((applied) => applied.id === target) ??
+          (await client.json('GET', `/meta/root/${type}s/${target}`, namedSchema));
+        return { name, methods, url, lambda };
       }),
     ),
   };
