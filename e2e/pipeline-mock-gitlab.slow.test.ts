@@ -129,6 +129,18 @@ describe('Git over HTTP', () => {
     expect(await gitlab.Jobs.showLog(id, second?.id ?? 0)).toContain(`before ${sha}\n`);
   });
 
+  it('a manual job runs when it is played; any other job cannot be played', async () => {
+    const definition = 'unit: {script: [echo hi]}\nship: {when: manual, script: [echo shipped]}\n';
+    const { id, sha } = await pushed('manual', { '.gitlab-ci.yml': definition });
+    await ended(id, sha);
+    const jobsNamed = async (wanted: string) => (await gitlab.Jobs.all(id)).filter(({ name }) => name === wanted);
+    const [[unit], [ship]] = [await jobsNamed('unit'), await jobsNamed('ship')];
+    expect([unit?.status, ship?.status]).toEqual(['success', 'manual']);
+    await gitlab.Jobs.play(id, ship?.id ?? 0);
+    await expect.poll(async () => (await jobsNamed('ship')).map(({ status }) => status)).toContain('success');
+    await expect(gitlab.Jobs.play(id, unit?.id ?? 0)).rejects.toThrow(/Unplayable Job/);
+  });
+
   it('push options create and change a merge request, whose address the push prints ("Push options")', async () => {
     const { id, dir } = await pushed('options', { 'a.txt': 'a' });
     const push = async (title: string, ...options: string[]) => {
