@@ -83,7 +83,7 @@ export const clockCommand = defineCommand({
     defineCommand({
       name: 'advance',
       description: 'advance the clock',
-      arguments: [['<time>', 'a number with s, m, h or d, such as 24h']],
+      arguments: [['<time>', 'a number with s, m, h or d, such as 24h, or a later date and time']],
       options: platformOptions,
       async ask(client, _, time = '') {
         return foundTime(await client.ask(clockRoutes.advanceClock, jsonBody({ advance: time })));

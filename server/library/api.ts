@@ -335,8 +335,8 @@ export interface Faults {
 /** The clock of tokens, sessions, rate limits, asynchronous results, periodic runs, records, and of `Date` in lambdas. */
 export interface Clock {
   now(): Promise<Date>;
-  /** Advances the clock, for example by `24h`; the units are s, m, h and d. Resolves to the new time. */
-  advance(time: string): Promise<Date>;
+  /** Advances the clock, for example by `24h` (the units are s, m, h and d), or to a later date. Resolves to the new time. */
+  advance(time: string | Date): Promise<Date>;
   /** Sets the clock to the machine's time. */
   reset(): Promise<void>;
 }

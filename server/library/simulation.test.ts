@@ -244,13 +244,31 @@ describe('the clock (D-222)', () => {
     expect(await result()).toBe(200);
   });
 
-  it.each(['-1h', '0s', '24', '9999-12-31T23:59:59Z', '1970-01-01', '999999d', '1e9h', ''])(
-    'rejects %j',
-    async (advance) => {
-      await expect(platform.clock.advance(advance)).rejects.toMatchObject({ code: 'REFUSED', status: 400 });
-      expect((await platform.request('GET', '/inspect/clock')).body).toMatchObject({ aheadMs: 0 });
-    },
-  );
+  it.each([
+    ['2035-01-31', '2035-01-31T00:00'],
+    ['2035-01-31T09:30', '2035-01-31T09:30'],
+    ['2035-01-31T09:30:00+02:00', '2035-01-31T07:30'],
+    [new Date('2035-01-31T09:30:00Z'), '2035-01-31T09:30'],
+  ])('can be advanced to %s', async (to, minute) => {
+    expect((await platform.clock.advance(to)).toISOString()).toContain(minute);
+    await expect(platform.clock.advance(to)).rejects.toThrow('later than the clock');
+  });
+
+  it.each([
+    '-1h',
+    '0s',
+    '24',
+    '9999-12-31T23:59:59Z',
+    '1970-01-01',
+    '2030-01-01 09:00',
+    'tomorrow',
+    '999999d',
+    '1e9h',
+    '',
+  ])('rejects %j', async (advance) => {
+    await expect(platform.clock.advance(advance)).rejects.toMatchObject({ code: 'REFUSED', status: 400 });
+    expect((await platform.request('GET', '/inspect/clock')).body).toMatchObject({ aheadMs: 0 });
+  });
 });
 
 it('a user other than root can read faults and the clock, but not change them', async () => {

@@ -1,5 +1,6 @@
 import { PlatformError } from './errors.ts';
 import type { LogLine } from './invocation.ts';
+import { epochMsOf } from './iso-time.ts';
 
 export interface LogQuery {
   sinceMs: number;
@@ -15,8 +16,6 @@ export interface LogParameters {
 const DEFAULT_NEWEST = 1_000;
 export const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const BACK = /^(\d{1,9})([smhd])$/;
-/** A date, or date and time with an offset; UTC without an offset. */
-const ISO = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
 /** `?time=` (D-191) is `<n>s|m|h|d` back from now, an ISO timestamp, or `all`; `stderr=false` leaves it out. Throws 400. */
 export function parseLogQuery({ time, stderr }: LogParameters, nowMs: number): LogQuery {
@@ -38,8 +37,7 @@ function parseTime(time: string | undefined, nowMs: number): Pick<LogQuery, 'sin
   const [, amount, unit] = BACK.exec(time) ?? [];
   // The expression allows no other units.
   if (amount && unit) return { sinceMs: nowMs - Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS], ...everything };
-  const [, , clock, , , offset] = ISO.exec(time) ?? [];
-  const sinceMs = ISO.test(time) ? Date.parse(clock && !offset ? `${time}Z` : time) : Number.NaN;
+  const sinceMs = epochMsOf(time);
   if (Number.isNaN(sinceMs)) {
     throw new PlatformError(
       'invalid_query',

@@ -55,11 +55,16 @@ export const clockRoutes = defineRoutes('Faults and clock', {
   advanceClock: route('post /inspect/clock', 'root', {
     summary: "Advance the platform's clock",
     description:
-      'Moves lifetimes of tokens and sessions, rate limits, asynchronous results, periodic runs and the times of new records. Lambdas, ' +
-      'containers, certificates and timeouts keep the time of the machine. A reset and a restart end it.',
-    body: json(strictObject('ClockRequest', { advance: z.string().describe('A number with s, m, h or d') }), {
-      advance: '24h',
-    }),
+      'Moves lifetimes of tokens and sessions, rate limits, asynchronous results, periodic runs, the times of new records, and `Date` ' +
+      'in lambdas. Containers, certificates, timers and timeouts keep the time of the machine. A reset and a restart end it.',
+    body: json(
+      strictObject('ClockRequest', {
+        advance: z.string().describe('A number with s, m, h or d, or a later date and time; UTC without an offset'),
+      }),
+      {
+        advance: '24h',
+      },
+    ),
     answer: ok(clock),
   }),
   resetClock: route('delete /inspect/clock', 'root', {

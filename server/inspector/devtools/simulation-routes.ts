@@ -3,7 +3,7 @@ import { clockRoutes, faultRoutes } from '../../api/routes/faults.ts';
 import type { FaultRules } from '../../api/server/fault-rules.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { invalid, PlatformError } from '../../model/errors.ts';
-import { timeOf } from '../../model/iso-time.ts';
+import { epochMsOf, timeOf } from '../../model/iso-time.ts';
 import { UNIT_MS } from '../../model/log-query.ts';
 import type { PlatformClock } from '../../system/platform-clock.ts';
 
@@ -27,7 +27,7 @@ export function clockRouter(clock: PlatformClock, moveClock: (byMs: number) => v
   return mountRoutes(clockRoutes, guard, {
     readClock: view,
     advanceClock({ body: { advance } }) {
-      const byMs = durationMs(advance);
+      const byMs = durationMs(advance, clock.nowMs());
       if (clock.aheadMs + byMs > MAX_AHEAD_DAYS * UNIT_MS.d) {
         const limit = `would set the clock more than ${MAX_AHEAD_DAYS} days ahead of the machine's`;
         throw invalid('/advance', `${limit}. Reset it with DELETE /inspect/clock, or advance it by less.`);
@@ -39,12 +39,15 @@ export function clockRouter(clock: PlatformClock, moveClock: (byMs: number) => v
   });
 }
 
-function durationMs(text: string): number {
+function durationMs(text: string, nowMs: number): number {
   const [, amount, unit] = /^(\d{1,12}(?:\.\d{1,3})?)([smhd])$/.exec(text) ?? [];
-  const durationMs = Math.round(Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS]); // the expression allows no other unit
+  // The expression allows no other unit.
+  const durationMs = unit
+    ? Math.round(Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS])
+    : epochMsOf(text) - nowMs;
   if (durationMs > 0) return durationMs;
   throw invalid(
     '/advance',
-    'must be a time of more than 0 with s, m, h or d, such as 24h; the clock cannot be set to a date or back',
+    `must be more than 0 with s, m, h or d, such as 24h, or later than the clock (${timeOf(nowMs)}), such as 2030-01-31T09:00Z; the clock cannot be set back`,
   );
 }
