@@ -133,7 +133,7 @@ describe('Git over HTTP', () => {
     const definition = 'unit: {script: [echo hi]}\nship: {when: manual, script: [echo shipped]}\n';
     const { id, sha } = await pushed('manual', { '.gitlab-ci.yml': definition });
     await ended(id, sha);
-    const jobsNamed = async (wanted: string) => (await gitlab.Jobs.all(id)).filter(({ name }) => name === wanted);
+    const jobsNamed = async (jobName: string) => (await gitlab.Jobs.all(id)).filter(({ name }) => name === jobName);
     const [[unit], [ship]] = [await jobsNamed('unit'), await jobsNamed('ship')];
     expect([unit?.status, ship?.status]).toEqual(['success', 'manual']);
     await gitlab.Jobs.play(id, ship?.id ?? 0);

@@ -15,6 +15,8 @@ const ruleOptions = {
   path: text('--path <PATTERN>', 'only requests with this path; * matches any part'),
   times: count('--times <N>', 'the number of requests to which the rule applies'),
   after: count('--after <N>', 'the number of requests to leave alone first'),
+  percent: count('--percent <N>', 'apply to so many percent of the requests'),
+  seed: count('--seed <N>', 'choose the same requests as a rule with this seed did'),
 };
 
 export const faultsCommand = defineCommand({
@@ -37,8 +39,8 @@ export const faultsCommand = defineCommand({
       arguments: [['<service>', 'the service that fails', FAULT_SERVICES]],
       options: { ...ruleOptions, ...platformOptions },
       async ask(client, { options }, service = '') {
-        const { status, delayMs, cut, method, path, times, after } = options;
-        const numbers = definedIn({ status, delayMs, times, after });
+        const { status, delayMs, cut, method, path, times, after, percent, seed } = options;
+        const numbers = definedIn({ status, delayMs, times, after, percent, seed });
         const texts = definedIn({ method: method?.toUpperCase(), path });
         const request = { service, ...numbers, ...texts, ...(cut && { cut }) };
         const rule = await client.ask(faultRoutes.createFault, jsonBody(request));

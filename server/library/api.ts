@@ -312,6 +312,10 @@ export interface FaultRule {
   times?: number | undefined;
   /** The number of requests to leave to the following rules first. */
   after?: number | undefined;
+  /** From 1 to 100: the rule applies to this share of the requests, and leaves the others to the following rules. */
+  percent?: number | undefined;
+  /** Decides which requests `percent` chooses: the same ones for the same seed. Random if absent; the created rule has it. */
+  seed?: number | undefined;
 }
 
 export interface CreatedFaultRule extends FaultRule {

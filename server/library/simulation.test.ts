@@ -147,6 +147,25 @@ describe('a fault rule (D-221)', () => {
     expect(await platform.faults.clear()).toBe(1);
   });
 
+  it('applies to a share of the requests, to the same ones with the same seed, as often as times says', async () => {
+    const statuses = async (rule: Partial<FaultRule>) => {
+      const { id, seed } = await platform.faults.add({ service: 'resources', status: 503, percent: 30, ...rule });
+      const found: number[] = [];
+      for (let number = 0; number < 60; number += 1) found.push(await statusOf(`${platform.metaUrl}/about`));
+      await platform.faults.remove(id);
+      return { found, seed, failures: found.filter((status) => status === 503).length };
+    };
+    const first = await statuses({ seed: 7 });
+    expect(first.failures).toBeGreaterThan(5);
+    expect(first.failures).toBeLessThan(30);
+    expect(await statuses({ seed: 7 })).toEqual(first);
+    const other = await statuses({});
+    expect(other.found).not.toEqual(first.found);
+    expect(await statuses({ seed: other.seed })).toEqual(other);
+    expect((await statuses({ seed: 7, times: 2 })).failures).toBe(2);
+    expect((await statuses({ percent: 100 })).failures).toBe(60);
+  });
+
   it('leaves the requests of the window alone', async () => {
     await platform.faults.add({ service: 'resources', status: 503 });
     const { headers } = withToken(await platform.token());
@@ -162,6 +181,8 @@ describe('a fault rule (D-221)', () => {
     [{ service: 'smtp', status: 451, path: '/a' }, 'smtp'],
     [{ service: 'world', status: 503 }, '/service'],
     [{ service: 'crm', delayMs: 1e9 }, '/delayMs'],
+    [{ service: 'crm', status: 503, percent: 0 }, '/percent'],
+    [{ service: 'crm', status: 503, seed: 7 }, 'percent'],
     [{ service: 'crm', status: 503, path: 'leads' }, '/path'],
   ])('%j is rejected', async (request, reason) => {
     const { status, body } = await platform.request('POST', '/inspect/faults', request);

@@ -8,6 +8,7 @@ export const MAX_FAULT_RULES = 100;
 /** Longest delay: longer than clients of the platform wait. */
 const MAX_DELAY_MS = 60_000;
 const MAX_COUNTED_REQUESTS = 1_000_000;
+export const MAX_SEED = 2 ** 32 - 1;
 
 const counted = (min: number) => z.int().min(min).max(MAX_COUNTED_REQUESTS).exactOptional();
 
@@ -45,11 +46,30 @@ export const faultRequest = z
       'Number of requests to which the rule applies. Later ones are left to the following rules.',
     ),
     after: counted(0).describe('Number of requests to leave to the following rules first'),
+    percent: z
+      .int()
+      .min(1)
+      .max(100)
+      .exactOptional()
+      .describe(
+        'The rule applies to so many percent of the requests, chosen by `seed`. Others are left to the following rules.',
+      ),
+    seed: z
+      .int()
+      .min(0)
+      .max(MAX_SEED)
+      .exactOptional()
+      .describe(
+        'Decides which of the requests `percent` chooses: the same of them for the same seed. Random if absent.',
+      ),
   })
   .refine(({ status, delayMs, cut }) => status !== undefined || delayMs !== undefined || cut, {
     message: "must have a 'status', a 'delayMs' or 'cut'",
   })
   .refine(({ status, cut }) => status === undefined || !cut, { message: "must have a 'status' or 'cut', not both" })
+  .refine(({ percent, seed }) => percent !== undefined || seed === undefined, {
+    message: "must have a 'percent' with its 'seed'",
+  })
   .refine(({ service, method, path }) => service !== 'smtp' || (method === undefined && path === undefined), {
     message: "must not have a 'method' or 'path' with the service smtp: the rule applies to mails",
   });
@@ -65,15 +85,16 @@ export interface FaultRule extends FaultRequest {
 
 type OptionalMembers<T> = { [Name in keyof T]: T[Name] | undefined };
 
-/** Describes a rule in one line, such as `scm: 503 after 200 ms for POST /api/v4/*`. */
+/** Describes a rule in one line, such as `scm: 503 after 200 ms for 30 % of POST /api/v4/*`. */
 export function describeFault(
   rule: Pick<FaultRule, 'service'> & OptionalMembers<Omit<FaultRequest, 'service'>>,
 ): string {
-  const { service, method, path, status, delayMs, cut } = rule;
+  const { service, method, path, status, delayMs, cut, percent } = rule;
   const effect = cut ? 'connection cut' : (status ?? 'delay');
   const delay = delayMs === undefined ? '' : ` ${cut || status ? 'after' : 'of'} ${delayMs} ms`;
   const requests = [method, path].filter((part) => part !== undefined).join(' ');
-  return `${service}: ${effect}${delay}${requests && ` for ${requests}`}`;
+  const share = percent === undefined ? requests : `${percent} % of ${requests || 'requests'}`;
+  return `${service}: ${effect}${delay}${share && ` for ${share}`}`;
 }
 
 /** True if the rule applies to no more requests. */

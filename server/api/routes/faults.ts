@@ -13,6 +13,8 @@ const faultRule = object('FaultRule', {
   cut: z.literal(true).optional(),
   times: z.int().optional(),
   after: z.int().optional(),
+  percent: z.int().optional(),
+  seed: z.int().optional().describe('Present with `percent`'),
   matched: count.describe('Number of requests that matched'),
   applied: count.describe('Number of requests to which the rule applied'),
 });

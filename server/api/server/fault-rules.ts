@@ -1,9 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomInt, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { ERROR_CODES, type ErrorCode, type ErrorStatus, errorCodes } from '../../model/error-codes.ts';
 import { PlatformError } from '../../model/errors.ts';
-import { type FaultRequest, type FaultRule, type FaultService, MAX_FAULT_RULES } from '../../model/fault-rule.ts';
+import {
+  type FaultRequest,
+  type FaultRule,
+  type FaultService,
+  isUsedUp,
+  MAX_FAULT_RULES,
+  MAX_SEED,
+} from '../../model/fault-rule.ts';
 import { matchesStars } from '../../model/matches-stars.ts';
 
 /** The header of every response to which a fault rule applied; its value is the rule's ID (D-221). */
@@ -39,6 +46,12 @@ export interface Fault {
   delayed(): Promise<void>;
 }
 
+/** True for the share of the requests that `percent` names. The choice depends only on the seed and on the number of matches. */
+function isChosen({ percent = 100, seed, matched }: FaultRule): boolean {
+  const drawn = createHash('sha256').update(`${seed} ${matched}`).digest().readUInt32BE(0) / 2 ** 32;
+  return drawn < percent / 100;
+}
+
 /** The fault rules of the platform's own services (D-221). They are kept in memory only, and change nothing that is stored. */
 export class FaultRules {
   readonly #onChange: () => void;
@@ -60,7 +73,8 @@ export class FaultRules {
         `there are ${MAX_FAULT_RULES} fault rules, the maximum. Delete some first.`,
       );
     }
-    const rule = { id: randomUUID(), ...request, matched: 0, applied: 0 };
+    const seed = request.percent === undefined ? {} : { seed: request.seed ?? randomInt(MAX_SEED) };
+    const rule = { id: randomUUID(), ...request, ...seed, matched: 0, applied: 0 };
     this.#rules.set(rule.id, { rule, deletion: new AbortController() });
     this.#onChange();
     return { ...rule };
@@ -87,8 +101,7 @@ export class FaultRules {
       if (rule.service !== service || (rule.method ?? method) !== method) continue;
       if (rule.path !== undefined && !matchesStars(rule.path, path)) continue;
       rule.matched += 1;
-      const number = rule.matched - (rule.after ?? 0);
-      if (number < 1 || number > (rule.times ?? number)) continue;
+      if (rule.matched <= (rule.after ?? 0) || isUsedUp(rule) || !isChosen(rule)) continue;
       rule.applied += 1;
       this.#onChange();
       const { id: ruleId, status, delayMs, cut: isCut = false } = rule;
