@@ -85,15 +85,15 @@ export interface FaultRule extends FaultRequest {
 
 type OptionalMembers<T> = { [Name in keyof T]: T[Name] | undefined };
 
-/** Describes a rule in one line, such as `scm: 503 after 200 ms for 30 % of POST /api/v4/*`. */
+/** Describes a rule in one line, such as `scm: 503 after 200 ms for 30 % of POST /api/v4/* (seed 7)`. */
 export function describeFault(
   rule: Pick<FaultRule, 'service'> & OptionalMembers<Omit<FaultRequest, 'service'>>,
 ): string {
-  const { service, method, path, status, delayMs, cut, percent } = rule;
+  const { service, method, path, status, delayMs, cut, percent, seed } = rule;
   const effect = cut ? 'connection cut' : (status ?? 'delay');
   const delay = delayMs === undefined ? '' : ` ${cut || status ? 'after' : 'of'} ${delayMs} ms`;
   const requests = [method, path].filter((part) => part !== undefined).join(' ');
-  const share = percent === undefined ? requests : `${percent} % of ${requests || 'requests'}`;
+  const share = percent === undefined ? requests : `${percent} % of ${requests || 'requests'} (seed ${seed})`;
   return `${service}: ${effect}${delay}${share && ` for ${share}`}`;
 }
 
