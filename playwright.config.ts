@@ -20,8 +20,8 @@ export default defineConfig({
   testDir: 'e2e',
   testMatch: '**/*.spec.ts',
   // These timeouts only end tests that hang: waits end as soon as their condition is met.
-  timeout: 240_000,
-  expect: { timeout: 60_000 },
+  timeout: 480_000,
+  expect: { timeout: 120_000 },
   workers: 3,
   // Chromium aborts loads when the machine's networks change, for example when a container is created. So journeys with an engine
   // run one at a time, after all others (scripts/test-all.mjs).

@@ -31,9 +31,9 @@ export default defineConfig({
     maxWorkers: 2 * Math.max(2, availableParallelism()),
     sequence: { seed: testSeed },
     // These timeouts only end tests that hang. They are long enough for a busy machine, and waits end as soon as their condition is met.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // The suffix of a file's name decides its project; CONTRIBUTING.md explains the two tiers.
     projects: [
       {

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { packageFile } from '../server/system/package-file.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
+import { buildCommand, CliRunner } from '../server/testing/command.ts';
 import { freePort } from '../server/testing/free-port.ts';
 
 /** An address of this machine, used in place of the alias of the service. */
 const ALIAS = '127.0.0.2';
 
 const cli = new CliRunner();
-beforeAll(buildCommand, BUILD_TIMEOUT_MS);
+beforeAll(buildCommand);
 afterAll(() => cli.close());
 
 it('the job of the GitLab example uses its service with the variables that both get', async () => {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { basic, send } from '../server/testing/checked-client.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
+import { buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
 import { isMissing } from '../server/testing/missing-here.ts';
 
 /** A platform whose wall clock is set while it runs, and whose monotonic clock is not: as after a night in which the machine slept. */
@@ -18,7 +18,7 @@ const clockEnv = {
   FAKETIME_NO_CACHE: '1',
   FAKETIME_DONT_FAKE_MONOTONIC: '1',
 };
-beforeAll(buildCommand, BUILD_TIMEOUT_MS);
+beforeAll(buildCommand);
 afterAll(() => cli.close());
 
 const setClock = (hours: number) => writeFileSync(clockFile, `${hours < 0 ? '' : '+'}${hours * HOUR_S}\n`);

@@ -12,7 +12,7 @@ import { cause, testOptions } from '../server/testing/small-world.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 import { testSeed } from '../server/testing/test-seed.ts';
 
-const POLL = { timeout: 60_000, interval: 50 };
+const POLL = { interval: 50 };
 /** Number of generated records of each type. Each container or job that is accepted costs a container of the engine. */
 const RECORDS = { secrets: 15, volumes: 15, containers: 30, jobs: 10, apis: 10, apiendpoints: 30 };
 /** Answers of the gateway for a target that does not respond as it should, and of the programs behind it. */

@@ -5,7 +5,7 @@ import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant } from '../server/testing/tenant.ts';
 
-const POLL = { timeout: 60_000, interval: 50 };
+const POLL = { interval: 50 };
 
 let cli: CliRunner;
 let platform: Platform;

@@ -5,8 +5,7 @@ import { type ApiClient, type Platform, startPlatform } from '../server/testing/
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
-const LIMIT_MS = 120_000;
-const POLL = { timeout: 60_000, interval: 50 };
+const POLL = { interval: 50 };
 const SERVE = `cp /etc/version /www/index.html; ${serveOn(8080)}`;
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 
@@ -25,7 +24,7 @@ beforeAll(async () => {
   root = platform.root;
   make = resourceFactoryFor(root);
   tenant = await createTenant(root, 'acme');
-}, LIMIT_MS);
+});
 afterEach(async () => {
   for (const { id } of (await root.get('/acme/containers')).body) await root.delete(`/root/containers/${id}`);
 });
@@ -34,7 +33,7 @@ afterAll(async () => {
   if (platform) await expectNoLeftovers(platform.emulator.worldId);
   const images = await docker.listImages({ filters: { reference: [`${repository}:*`] } });
   for (const { RepoTags: tags } of images) for (const tag of tags ?? []) await docker.getImage(tag).remove();
-}, LIMIT_MS);
+});
 
 /** Creates an image whose page shows a version; the tag may have named another image before. */
 async function build(tag: string, version: string): Promise<string> {
@@ -78,7 +77,7 @@ async function publish(container: Body): Promise<() => Promise<string>> {
 }
 
 describe('the image of a container', () => {
-  it('that comes after it FAILED for the lack of it is used by itself', { timeout: LIMIT_MS }, async () => {
+  it('that comes after it FAILED for the lack of it is used by itself', async () => {
     const container = await make.container(tenant, containerProperties(`${repository}:late`));
     await expect.poll(() => statusOf(container), POLL).toBe('FAILED');
     await build('late', 'here');
@@ -86,9 +85,7 @@ describe('the image of a container', () => {
     expect((await read(container)).properties).not.toHaveProperty('status_detail');
   });
 
-  it('that its tag no longer names is left by a PUT or PATCH that changes nothing, new instances first (D-052)', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('that its tag no longer names is left by a PUT or PATCH that changes nothing, new instances first (D-052)', async () => {
     const container = await make.container(tenant, containerProperties(await build('moving', 'one')));
     const path = `/root/containers/${container.id}`;
     const page = await publish(container);
@@ -124,7 +121,7 @@ describe('the image of a container', () => {
 });
 
 describe('an instance that somebody paused', () => {
-  it('is no running one, gets no requests, and is not replaced', { timeout: LIMIT_MS }, async () => {
+  it('is no running one, gets no requests, and is not replaced', async () => {
     const container = await make.container(tenant, containerProperties(await build('paused', 'up')));
     const page = await publish(container);
     await expect.poll(page, POLL).toBe('200 up');
@@ -146,7 +143,7 @@ describe('an instance that somebody paused', () => {
     expect(await idsOf(container)).toEqual(before);
   });
 
-  it('is removed like any other', { timeout: LIMIT_MS }, async () => {
+  it('is removed like any other', async () => {
     const container = await make.container(tenant, containerProperties(await build('paused', 'up')));
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
     const [{ id = '' }] = (await read(container)).properties.instances;

@@ -7,7 +7,7 @@ import { type ApiClient, type Platform, refusal, startPlatform } from '../server
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
-const POLL = { timeout: 90_000, interval: 50 };
+const POLL = { interval: 50 };
 const serve = (page: string, address = '8080') => `echo "${page}" > /www/index.html; ${serveOn(address)}`;
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 

@@ -9,8 +9,7 @@ import { type Platform, refusal, startPlatform } from '../server/testing/platfor
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, containerBody, createTenant, grant, makeUser, type Tenant } from '../server/testing/tenant.ts';
 
-const LIMIT_MS = 60_000;
-const POLL = { timeout: LIMIT_MS, interval: 50 };
+const POLL = { interval: 50 };
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 let platform: Platform;
@@ -27,7 +26,7 @@ beforeAll(async () => {
   rootKey = basic(apiKey, apiSecret);
   make = resourceFactoryFor(platform.root);
   tenant = await createTenant(platform.root, 'acme');
-}, LIMIT_MS);
+});
 afterEach(async () => {
   for (const collection of ['containers', 'jobs']) {
     const records: Body[] = (await platform.root.get(`/acme/${collection}`)).body;
@@ -38,7 +37,7 @@ afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
   if (worldId) await expectNoLeftovers(worldId);
-}, LIMIT_MS);
+});
 
 const inspect = (method: string, path: string, body?: unknown, auth = rootKey) =>
   send(method, `${platform.emulator.baseUrl}/inspect${path}`, { auth, ...(body !== undefined && { body }) });
@@ -55,7 +54,7 @@ const startJob = (cmd: string) =>
   );
 const instancesOf = async ({ id }: Body): Promise<Body[]> => (await inspect('GET', `/containers/${id}/instances`)).body;
 
-describe('the instances of a container', { timeout: LIMIT_MS }, () => {
+describe('the instances of a container', () => {
   it('have state, health, address and start time', async () => {
     const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
     const container = await start({ num_instances: 2, cmd: serveOn(8080), port_mappings: [web] });
@@ -101,7 +100,7 @@ describe('the instances of a container', { timeout: LIMIT_MS }, () => {
   });
 });
 
-describe('Use of a container', { timeout: LIMIT_MS }, () => {
+describe('Use of a container', () => {
   it('is measured per instance', async () => {
     const container = await start();
     const { status, body } = await inspect('GET', `/containers/${container.id}/stats`);
@@ -128,7 +127,7 @@ describe('Use of a container', { timeout: LIMIT_MS }, () => {
   });
 });
 
-describe('a command in a container', { timeout: LIMIT_MS }, () => {
+describe('a command in a container', () => {
   it('answers with its exit code and both outputs', async () => {
     const { id } = await start();
     const exec = (command: unknown, more: object = {}) =>
@@ -184,7 +183,7 @@ describe('a command in a container', { timeout: LIMIT_MS }, () => {
   });
 });
 
-describe('a pull', { timeout: LIMIT_MS }, () => {
+describe('a pull', () => {
   it('is listed while it runs, and removed when it is over', async () => {
     const registry = await startSlowRegistry();
     try {
@@ -274,7 +273,7 @@ function listen(
   };
 }
 
-describe('GET /inspect/logs/{id}/stream', { timeout: LIMIT_MS }, () => {
+describe('GET /inspect/logs/{id}/stream', () => {
   const LOG_SCRIPT =
     'i=0; while [ $i -lt 3 ]; do echo "line $i"; i=$((i+1)); done; echo oops >&2; while true; do sleep 0.2; cat /tmp/more 2>/dev/null && rm /tmp/more; done';
 

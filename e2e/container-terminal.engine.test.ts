@@ -11,8 +11,7 @@ import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, entitlementOf, grant, type Tenant } from '../server/testing/tenant.ts';
 
-const START_TIMEOUT_MS = 60_000;
-const POLL = { timeout: START_TIMEOUT_MS, interval: 50 };
+const POLL = { interval: 50 };
 const PROTOCOL = 'terrarium.terminal';
 
 /** Processes in the container without a terminal. */
@@ -34,12 +33,12 @@ beforeAll(async () => {
   container = await running({ image, cmd: IDLE });
   idle = await commandsIn(container);
   colleague = await makeAccount(platform, 'grace', '/acme');
-}, START_TIMEOUT_MS);
+});
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
   if (worldId) await expectNoLeftovers(worldId);
-}, START_TIMEOUT_MS);
+});
 
 async function running(properties: object): Promise<Body> {
   const createdContainer = await make.container(tenant, { memory: 32, ...properties });
@@ -122,7 +121,7 @@ const commandsIn = async ({ id }: Body) => {
   return Processes.map((processFields: string[]) => processFields.at(-1) ?? '');
 };
 
-describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
+describe('who may open a terminal', () => {
   it('gets an HTTP response before there is a WebSocket', async () => {
     const address = addressOf(container);
     expect(await rejectionOf(address, {})).toEqual([401, 'Authentication required']);
@@ -193,7 +192,7 @@ describe('who may open a terminal', { timeout: START_TIMEOUT_MS }, () => {
   });
 });
 
-describe('a terminal', { timeout: START_TIMEOUT_MS }, () => {
+describe('a terminal', () => {
   it('has the width and height of its viewer, and reports how its shell ended', async () => {
     const viewer = await openAt(addressOf(container, '?columns=91&rows=17'));
     viewer.type('busybox stty size\n');

@@ -4,8 +4,7 @@ import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
-const LIMIT_MS = 120_000;
-const POLL = { timeout: LIMIT_MS, interval: 50 };
+const POLL = { interval: 50 };
 /** Ends at once when it is stopped, whatever requests it has. Responses of `/cgi-bin/held` end when there is a file `/tmp/end`. */
 const SERVE_HELD = `mkdir -p /www/cgi-bin
 cat > /www/cgi-bin/held <<'END'
@@ -32,12 +31,12 @@ beforeAll(async () => {
   platform = await startPlatform({ containers: { engine: 'auto' } });
   make = resourceFactoryFor(platform.root);
   tenant = await createTenant(platform.root, 'acme');
-}, LIMIT_MS);
+});
 afterAll(async () => {
   const worldId = platform?.emulator.worldId;
   await platform?.stop();
   if (worldId) await expectNoLeftovers(worldId);
-}, LIMIT_MS);
+});
 
 /** A container that serves its version, and its URL. */
 async function served(changes: object = {}): Promise<{ id: string; url: string }> {
@@ -90,7 +89,7 @@ function underLoad(url: string): () => Promise<string[]> {
 }
 
 describe('a definition that cannot replace the one in use gets no request (D-052)', () => {
-  it('ends after it has begun to listen', { timeout: LIMIT_MS }, async () => {
+  it('ends after it has begun to listen', async () => {
     const { id, url } = await served();
     const end = underLoad(url);
     // Ends at the first connection: when the platform has seen that the port is open.
@@ -100,7 +99,7 @@ describe('a definition that cannot replace the one in use gets no request (D-052
     expect(await end()).toEqual([]);
   });
 
-  it('listens on another port', { timeout: LIMIT_MS }, async () => {
+  it('listens on another port', async () => {
     const { id, url } = await served();
     const end = underLoad(url);
     await change(id, 'env', { VERSION: 'after', PORT: '8081' });
@@ -110,9 +109,7 @@ describe('a definition that cannot replace the one in use gets no request (D-052
   });
 });
 
-it('a scale to fewer instances ends the ones that leave after their open requests, and sends them no new ones', {
-  timeout: LIMIT_MS,
-}, async () => {
+it('a scale to fewer instances ends the ones that leave after their open requests, and sends them no new ones', async () => {
   const { id, url } = await served({ cmd: SERVE_HELD, num_instances: 3 });
   const hosts = async () => {
     const pages = await Promise.all([...Array(6)].map(() => fetch(url).then((response) => response.text())));

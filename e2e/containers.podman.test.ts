@@ -15,8 +15,7 @@ import type { Body } from '../server/testing/tenant.ts';
 
 const run = promisify(execFile);
 
-const LIMIT_MS = 90_000;
-const POLL = { timeout: 45_000, interval: 100 };
+const POLL = { timeout: 120_000, interval: 100 };
 const IMAGE = 'terrarium-test/busybox:1';
 /** Number of containers that are created, used and deleted at the same time. */
 const TRIALS = 2;
@@ -61,7 +60,7 @@ beforeAll(async () => {
     await pause(POLL.interval);
   }
   platform = await startPlatform({ seed: 'demo', containers: { engine: `unix://${socket}`, onStop: 'remove' } });
-}, LIMIT_MS);
+});
 afterAll(async () => {
   await platform?.stop();
   const remainingContainers = engine ? await engine.listContainers({ all: true }).catch(() => []) : [];
@@ -73,7 +72,7 @@ afterAll(async () => {
   await removeFirewallRules();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   expect(remainingContainers).toEqual([]);
-}, LIMIT_MS);
+});
 
 /** Removes the rules that Podman left in the system's firewall for ports of this world. */
 async function removeFirewallRules(): Promise<void> {
@@ -96,7 +95,7 @@ it('is named correctly', async () => {
     .toMatch(/^Podman \d/);
 });
 
-it('runs a pipeline job in its image, with its files', { timeout: LIMIT_MS }, async () => {
+it('runs a pipeline job in its image, with its files', async () => {
   const files = {
     '.gitlab-ci.yml': `a: {image: "${IMAGE}", script: [cat a.txt; touch made], artifacts: {paths: [made]}}\n`,
   };
@@ -114,7 +113,6 @@ it('runs a pipeline job in its image, with its files', { timeout: LIMIT_MS }, as
 
 it.concurrent.for(Array.from({ length: TRIALS }, (_, index) => index + 1))(
   'creates, scales, restarts what crashes, and cleans up: trial %i',
-  { timeout: LIMIT_MS },
   // Each concurrent test has its own `expect`.
   async (trial, { expect }) => {
     const [environment] = (await platform.root.get('/demo/environments?expand=true')).body;

@@ -35,7 +35,7 @@ let server: ChildProcess | undefined;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'terrarium crash '));
   await promisify(execFile)(process.execPath, [join(root, 'scripts', 'setup.mjs')]);
-}, 120_000);
+});
 afterAll(async () => {
   server?.kill('SIGKILL');
   await rm(folder, { recursive: true, maxRetries: 3 });

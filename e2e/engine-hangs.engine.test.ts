@@ -6,8 +6,7 @@ import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
-const LIMIT_MS = 120_000;
-const POLL = { timeout: 60_000, interval: 50 };
+const POLL = { interval: 50 };
 
 let proxy: EngineProxy;
 let image: string;
@@ -18,7 +17,7 @@ let make: ResourceFactory;
 beforeAll(async () => {
   await requireEngine();
   image = await testImage();
-}, LIMIT_MS);
+});
 afterAll(async () => {
   await proxy?.remove();
 });
@@ -43,11 +42,9 @@ const requestsFor = ({ id }: Body) => [
 ];
 
 describe('an engine that accepts connections and says nothing', () => {
-  afterEach(() => removeTestWorld(platform.emulator.worldId), LIMIT_MS);
+  afterEach(() => removeTestWorld(platform.emulator.worldId));
 
-  it('is noticed: LOST and 503 with Retry-After, and normal operation when it continues (D-050, D-183)', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('is noticed: LOST and 503 with Retry-After, and normal operation when it continues (D-050, D-183)', async () => {
     await start();
     const container = await idle();
     await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
@@ -71,25 +68,19 @@ describe('an engine that accepts connections and says nothing', () => {
   it.each([
     ['that is known', true],
     ['its state is unknown', false],
-  ])(
-    'does not keep a stop waiting when %s, which names what stays behind',
-    {
-      timeout: LIMIT_MS,
-    },
-    async (_when, isNoticed) => {
-      await start();
-      const container = await idle();
-      await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
-      const [{ id = '' }] = (await platform.root.get(`/root/containers/${container.id}`)).body.properties.instances;
-      proxy.hang();
-      if (isNoticed) await expect.poll(() => statusOf(container), POLL).toBe('LOST');
-      const failure = await platform.stop().then(
-        () => undefined,
-        (reason: Error) => reason,
-      );
-      expect(failure).toMatchObject({ name: 'EngineLeftovers' });
-      for (const part of [proxy.url, '1 container', id.slice(0, 12), 'npx terrarium-emulator clean'])
-        expect(failure?.message).toContain(part);
-    },
-  );
+  ])('does not keep a stop waiting when %s, which names what stays behind', async (_when, isNoticed) => {
+    await start();
+    const container = await idle();
+    await expect.poll(() => statusOf(container), POLL).toBe('RUNNING');
+    const [{ id = '' }] = (await platform.root.get(`/root/containers/${container.id}`)).body.properties.instances;
+    proxy.hang();
+    if (isNoticed) await expect.poll(() => statusOf(container), POLL).toBe('LOST');
+    const failure = await platform.stop().then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    expect(failure).toMatchObject({ name: 'EngineLeftovers' });
+    for (const part of [proxy.url, '1 container', id.slice(0, 12), 'npx terrarium-emulator clean'])
+      expect(failure?.message).toContain(part);
+  });
 });

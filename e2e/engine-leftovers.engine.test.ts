@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepWorlds } from '../server/runtimes/containers/docker/leftovers.ts';
 import { JobEngine } from '../server/runtimes/pipelines/job-engine.ts';
 import { type Owner, ownerHere } from '../server/system/owner.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
+import { buildCommand, CliRunner } from '../server/testing/command.ts';
 import {
   connectForTests,
   expectNoLeftovers,
@@ -23,7 +23,7 @@ import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant } from '../server/testing/tenant.ts';
 
 const LIMIT_MS = 180_000;
-const POLL = { timeout: 60_000, interval: 100 };
+const POLL = { interval: 100 };
 /** More than are removed at the same time. */
 const CONTAINER_COUNT = 20;
 /** Number of running containers that ignore a stop request. */
@@ -42,12 +42,12 @@ beforeAll(async () => {
   await buildCommand();
   command = new CliRunner();
   folder = await mkdtemp(join(tmpdir(), 'terrarium-leftovers-'));
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(async () => {
   await Promise.all(worlds.map(removeTestWorld));
   await command?.close();
   await rm(folder, { recursive: true, force: true });
-}, LIMIT_MS);
+});
 
 /** Creates the leftovers of a world with an owner: a container, a network and a volume. */
 async function leave(owner: Owner | undefined): Promise<string> {
@@ -91,14 +91,14 @@ describe('the network of an ended run that others still use', () => {
   });
   afterAll(() => user.remove({ force: true }));
 
-  it('does not keep a pipeline from starting', { timeout: 30_000 }, async () => {
+  it('does not keep a pipeline from starting', async () => {
     const engine = await JobEngine.find(process.env);
     if ('absence' in engine) throw new Error(engine.absence);
     engine.connection.close();
     expect(await leftoversOf(world)).toHaveLength(1);
   });
 
-  it('ends a sweep before its limit, so that a platform that is stopped ends', { timeout: 30_000 }, async () => {
+  it('ends a sweep before its limit, so that a platform that is stopped ends', async () => {
     const connection = connectForTests();
     await sweepWorlds(connection, LIMIT_MS);
     connection.close();
@@ -107,9 +107,7 @@ describe('the network of an ended run that others still use', () => {
 });
 
 describe('a stop', () => {
-  it(`removes ${CONTAINER_COUNT} containers, some of which do not end by themselves, and their network, within its limit`, {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it(`removes ${CONTAINER_COUNT} containers, some of which do not end by themselves, and their network, within its limit`, async () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
     const { worldId } = platform.emulator;
     worlds.push(worldId);
@@ -132,7 +130,7 @@ describe('a stop', () => {
     await expectNoLeftovers(worldId);
   });
 
-  it('leaves nothing of an operation that was in progress', { timeout: LIMIT_MS }, async () => {
+  it('leaves nothing of an operation that was in progress', async () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
     const tenant = await createTenant(platform.root, 'acme');
     const make = resourceFactoryFor(platform.root);
@@ -141,7 +139,7 @@ describe('a stop', () => {
     await expectNoLeftovers(platform.emulator.worldId);
   });
 
-  it('removes volumes of a world in memory, which would be orphaned otherwise', { timeout: LIMIT_MS }, async () => {
+  it('removes volumes of a world in memory, which would be orphaned otherwise', async () => {
     const platform = await startPlatform({ containers: { engine: 'auto' } });
     const tenant = await createTenant(platform.root, 'acme');
     const volumes = [
@@ -163,9 +161,7 @@ describe('what worlds in memory left whose process was killed', () => {
   });
   afterAll(() => neighbour.kill());
 
-  it('is swept by the next start that reaches the engine; what may still be wanted is not', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('is swept by the next start that reaches the engine; what may still be wanted is not', async () => {
     const currentOwner = await ownerHere(undefined);
     const dead = await endedOwner();
     const [goneWorld, reused, ownWorld, alive, elsewhere, earlier, keptWorld, nameless] = [
@@ -187,7 +183,7 @@ describe('what worlds in memory left whose process was killed', () => {
       expect(await leftoversOf(world), world).toHaveLength(3);
   });
 
-  it('is left behind by a killed `terrarium exec`', { timeout: LIMIT_MS }, async () => {
+  it('is left behind by a killed `terrarium exec`', async () => {
     const script = join(folder, 'create.mjs');
     await writeFile(script, CREATE);
     const run = command.start(['exec', '--seed', 'empty', '--', process.execPath, script, image]);
@@ -205,9 +201,7 @@ describe('what worlds in memory left whose process was killed', () => {
 });
 
 describe('terrarium clean', () => {
-  it('lists leftovers, says why each can be removed or not, and removes them with --yes', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('lists leftovers, says why each can be removed or not, and removes them with --yes', async () => {
     const data = join(folder, 'data');
     const keptWorld = await leave(await endedOwner(data));
     await mkdir(data);

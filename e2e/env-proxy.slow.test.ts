@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
+import { buildCommand, CliRunner } from '../server/testing/command.ts';
 
-const LIMIT_MS = 120_000;
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 /**
@@ -47,7 +46,7 @@ beforeAll(async () => {
     https_proxy: url,
     ...(LACKS_ENV_PROXY && { NODE_OPTIONS: `--require "${preload}"` }),
   };
-}, BUILD_TIMEOUT_MS);
+});
 beforeEach(() => {
   proxyRequests.splice(0);
 });
@@ -65,9 +64,7 @@ it('is used for other machines: the tests that follow would notice', async () =>
   expect(proxyRequests).not.toEqual([]);
 });
 
-it('does not stand between the command line and its platform, nor between that and a command under exec', {
-  timeout: LIMIT_MS,
-}, async () => {
+it('does not stand between the command line and its platform, nor between that and a command under exec', async () => {
   const script = [
     `${CliRunner.command} status`,
     node("console.log('fetched', (await fetch(process.env.TERRARIUM_META_URL + '/health')).status)"),
@@ -88,9 +85,7 @@ it('does not stand between the command line and its platform, nor between that a
   expect(proxyRequests).toEqual([]);
 });
 
-it('does not stand between a pipeline and the platform, nor between that and a job', {
-  timeout: LIMIT_MS,
-}, async () => {
+it('does not stand between a pipeline and the platform, nor between that and a job', async () => {
   const app = join(cli.folder, 'app');
   await run('git', ['init', '-q', '-b', 'main', app]);
   writeFileSync(
@@ -114,7 +109,7 @@ it('does not stand between a pipeline and the platform, nor between that and a j
   expect(proxyRequests).toEqual([]);
 });
 
-it('does not stand between the library and its platform', { timeout: LIMIT_MS }, async () => {
+it('does not stand between the library and its platform', async () => {
   const library = pathToFileURL(join(root, 'entries', 'library.mjs')).href;
   const code = `import { startEmulator } from ${JSON.stringify(library)};
 const platform = await startEmulator();

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packageFile } from '../server/system/package-file.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
+import { buildCommand, CliRunner } from '../server/testing/command.ts';
 
 /* Imitates Windows in a module that is loaded first: a file that is open cannot be replaced, a folder in use cannot be removed. */
 const PRELOAD = `
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const preload = join(cli.folder, 'preload.mjs');
   writeFileSync(preload, PRELOAD);
   env = { NODE_OPTIONS: `--import=${pathToFileURL(preload)}`, TMPDIR: cli.folder };
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => cli?.close());
 
 it('a platform starts, keeps changes, runs lambdas, stops and starts again while files are in use for a moment', async () => {

@@ -3,7 +3,7 @@ import { readdir, readFile, rename, rm, symlink, unlink } from 'node:fs/promises
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic, type Reply, send } from '../server/testing/checked-client.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
+import { buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
 import { refusal } from '../server/testing/platform.ts';
 
 /**
@@ -16,7 +16,7 @@ const WRITERS = 4;
 
 const cli = new CliRunner();
 const data = join(cli.folder, 'data');
-beforeAll(buildCommand, BUILD_TIMEOUT_MS);
+beforeAll(buildCommand);
 afterAll(() => cli.close());
 
 interface Server {

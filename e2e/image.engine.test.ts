@@ -10,8 +10,6 @@ import { packageFile } from '../server/system/package-file.ts';
 import { buildCommand } from '../server/testing/command.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 
-const SET_UP_TIMEOUT_MS = 180_000;
-const PIPELINE_TIMEOUT_MS = 120_000;
 const MAX_OWN_MB = 30;
 const mark = `terrarium-image-${process.pid}`;
 const run = promisify(execFile);
@@ -30,13 +28,13 @@ beforeAll(async () => {
   expect(tarball).not.toBe('');
   await copyFile(packageFile('Dockerfile'), join(folder, 'Dockerfile'));
   await docker('build', '--build-arg', `BASE=${mark}-base`, '--tag', mark, folder);
-}, SET_UP_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await docker('rm', '--force', '--volumes', mark).catch(() => undefined);
   await docker('rmi', '--force', mark, `${mark}-base`).catch(() => undefined);
   await rm(folder, { recursive: true });
-}, SET_UP_TIMEOUT_MS);
+});
 
 /** Creates an image with the programs of a Node.js image that are needed. */
 async function makeBase(root: string): Promise<void> {
@@ -128,9 +126,7 @@ describe('the examples of the documentation', () => {
     await expect(run(process.execPath, [validator, file])).rejects.toThrow();
   });
 
-  it('jobs of GitLab CI succeed, in the job and as a service by its alias', {
-    timeout: PIPELINE_TIMEOUT_MS,
-  }, async () => {
+  it('jobs of GitLab CI succeed, in the job and as a service by its alias', async () => {
     // The test of a project, with the platform of the job.
     const test = `const { TERRARIUM_BASE_URL: at, TERRARIUM_TOKEN, TERRARIUM_ROOT_PASSWORD: password } = process.env;
       const body = new URLSearchParams({ grant_type: 'password', username: 'root', password });

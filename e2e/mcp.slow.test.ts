@@ -5,14 +5,14 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packageFile } from '../server/system/package-file.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
+import { buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
 
 const MAX_ANSWER_CHARACTERS = 20_000;
 
 let cli: CliRunner;
 const clients: Client[] = [];
 
-beforeAll(buildCommand, BUILD_TIMEOUT_MS);
+beforeAll(buildCommand);
 
 /** Starts a platform with the demo world for the tests of a block. */
 function withPlatform(): void {

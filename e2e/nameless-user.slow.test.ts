@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../server/testing/command.ts';
+import { buildCommand, CliRunner } from '../server/testing/command.ts';
 
 /** A user that the system knows by number only, as `docker run --user` and OpenShift have them. */
 const USER_ID = 54_321;
@@ -39,7 +39,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)('a user
     await run('git', ['-C', app, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '-qm', 'Begin']);
     await mkdir(join(folder, 'tmp'));
     await run('chown', ['-R', `${USER_ID}:${USER_ID}`, folder]);
-  }, BUILD_TIMEOUT_MS);
+  });
   afterAll(() => rm(folder, { recursive: true }));
 
   it('starts a platform in memory and in a folder, and looks for the engine', async () => {

@@ -13,8 +13,6 @@ import { makeElectronPackage, startElectronMirror } from '../server/testing/elec
 import { type LoopbackRegistry, startLoopbackRegistry } from './loopback-registry.ts';
 import { packPackage } from './packed-package.ts';
 
-const SET_UP_TIMEOUT_MS = 240_000;
-const RUN_TIMEOUT_MS = 120_000;
 const MAX_PACKAGES = 20;
 const MAX_MB = 30;
 /** Tools of the project, taken from this repository. */
@@ -63,7 +61,7 @@ beforeAll(async () => {
     await mkdir(dirname(join(project, 'node_modules', tool)), { recursive: true });
     await symlink(packageFile(`node_modules/${tool}`), join(project, 'node_modules', tool));
   }
-}, SET_UP_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await registry.stop();
@@ -133,7 +131,7 @@ const TRIAL = `
   const lead = await platform.leads.waitFor({ email: 'ada@example.com' });
   await platform.stop();`;
 
-describe('the library exists', { timeout: RUN_TIMEOUT_MS }, () => {
+describe('the library exists', () => {
   it('for import', async () => {
     const script = `import { startEmulator } from 'terrarium-emulator'; ${TRIAL} console.log(outcome.result, lead.oid);`;
     const { stdout, stderr } = await node([await write('import.mjs', script)]);
@@ -271,7 +269,7 @@ describe('the library exists', { timeout: RUN_TIMEOUT_MS }, () => {
   });
 });
 
-describe('the command exists', { timeout: RUN_TIMEOUT_MS }, () => {
+describe('the command exists', () => {
   const terrarium = (...args: string[]) => run('npx', ['terrarium-emulator', ...args]);
 
   it('and runs a command against its own platform', async () => {
@@ -312,7 +310,7 @@ const BROWSER = `#!${process.execPath}
 `;
 
 // As root, the browser would have no sandbox. So no window is opened, and nothing is downloaded.
-describe.runIf(process.platform === 'linux')('the window', { timeout: RUN_TIMEOUT_MS }, () => {
+describe.runIf(process.platform === 'linux')('the window', () => {
   it('opens in the browser at first, and from then on in Electron, which has come in the meantime', async () => {
     const mirror = await startElectronMirror('printf "%s" "$1" > "$HOME/shell"');
     const home = await mkdtemp(join(tmpdir(), 'terrarium desktop '));

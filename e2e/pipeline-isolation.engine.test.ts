@@ -4,12 +4,11 @@ import { mkdir, symlink } from 'node:fs/promises';
 import { createServer, get } from 'node:http';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { buildCommand } from '../server/testing/command.ts';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 import type { Body } from '../server/testing/tenant.ts';
 
-const LIMIT_MS = 120_000;
 const IMAGE = 'terrarium-test/busybox:1';
 const WITH_USER = 'terrarium-test/pipeline-user:1';
 const CRASHING_IMAGE = 'terrarium-test/pipeline-dying:1';
@@ -47,16 +46,14 @@ beforeAll(async () => {
   );
   await buildCommand();
   harness = await PipelineBench.make({}, { 'a.txt': 'a\n' });
-}, BUILD_TIMEOUT_MS + LIMIT_MS);
+});
 afterAll(async () => {
   await harness?.close();
   await docker('image', 'rm', '--force', WITH_USER, CRASHING_IMAGE);
-}, LIMIT_MS);
+});
 
 describe('a job in an image', () => {
-  it('has a network of its own: two jobs listen on one port, and none reaches what listens on this machine', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('has a network of its own: two jobs listen on one port, and none reaches what listens on this machine', async () => {
     const host = createServer((_req, res) => res.end('of this machine')).listen(0, '127.0.0.1');
     await once(host, 'listening');
     const address = host.address();
@@ -77,9 +74,7 @@ describe('a job in an image', () => {
     expect(out).toMatch(/second .*> second$/m);
   });
 
-  it('reaches the platform by an address that only its network has, and that ends with it', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('reaches the platform by an address that only its network has, and that ends with it', async () => {
     await harness.commit({
       '.gitlab-ci.yml': `call:
   image: ${IMAGE}
@@ -126,9 +121,7 @@ describe('a job in an image', () => {
     expect(await listening()).not.toContain(opened);
   });
 
-  it('has a clean environment and a writable folder, whatever its user; origin/main is in the checkout', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('has a clean environment and a writable folder, whatever its user; origin/main is in the checkout', async () => {
     const { exitCode, out, err } = await runOf(
       `in-image:
   image: ${WITH_USER}
@@ -151,9 +144,7 @@ on-host:
     expect(out).toMatch(/on-host .* runs on this machine, because it has no image/);
   });
 
-  it('never runs on this machine unless --shell is given: a missing engine is reported at once', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('never runs on this machine unless --shell is given: a missing engine is reported at once', async () => {
     const definition = `a: {image: "${IMAGE}", script: [touch /tmp/never]}\nb: {script: [echo ok]}\n`;
     const withoutEngine = {
       DOCKER_HOST: 'unix:///nonexistent/docker.sock',
@@ -168,7 +159,7 @@ on-host:
     expect((await runOf(definition.replace('/tmp/never', 'here'), ['--shell'], withoutEngine)).exitCode).toBe(0);
   });
 
-  it('needs the socket of the engine, and no program of the engine', { timeout: LIMIT_MS }, async () => {
+  it('needs the socket of the engine, and no program of the engine', async () => {
     const bin = `${harness.folder}/bin`;
     await mkdir(bin);
     for (const name of ['git', 'bash', 'sh', 'tar', 'chmod']) {
@@ -181,7 +172,7 @@ on-host:
     expect(out).toContain('> in the image');
   });
 
-  it('shows the log of a service that has ended, and why one cannot start', { timeout: LIMIT_MS }, async () => {
+  it('shows the log of a service that has ended, and why one cannot start', async () => {
     const { exitCode, out } = await runOf(`db:
   image: ${IMAGE}
   services: [{name: "${CRASHING_IMAGE}", alias: db}]
@@ -201,7 +192,7 @@ nameless: {image: $NO_SUCH_VARIABLE, script: [echo never], allow_failure: true}
     expect(out).toMatch(/misspelled .*> service 'terrarium-test\/busybox:1' cannot be started: .*"no-such-program"/);
   });
 
-  it('is retried with the variables of its run', { timeout: LIMIT_MS }, async () => {
+  it('is retried with the variables of its run', async () => {
     const { exitCode } = await runOf('a: {script: [\'echo "level $LEVEL"\']}\n', ['--variable', 'LEVEL=high']);
     expect(exitCode).toBe(0);
     const [{ id }] = await harness.inspect('pipelines');
@@ -211,13 +202,11 @@ nameless: {image: $NO_SUCH_VARIABLE, script: [echo never], allow_failure: true}
     expect(other.out).toContain('> level low');
     const retriedRun: Body = await harness.inspect(`pipelines/${id}/jobs/a/retry`, 'POST');
     const ended = async () => (await harness.inspect(`pipelines/${retriedRun.id}`)).state;
-    await expect.poll(ended, { timeout: LIMIT_MS / 2 }).toBe('success');
+    await expect.poll(ended).toBe('success');
     expect(JSON.stringify(await harness.inspect('pipelines'))).not.toContain('"high"');
   });
 
-  it('finds its submodules as GIT_SUBMODULE_STRATEGY asks, and says what of Git LFS is missing', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('finds its submodules as GIT_SUBMODULE_STRATEGY asks, and says what of Git LFS is missing', async () => {
     const library = `${harness.folder}/library`;
     await promisify(execFile)('git', ['init', '-q', '-b', 'main', library]);
     const inLibrary = (...args: string[]) =>

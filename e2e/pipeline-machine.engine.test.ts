@@ -6,11 +6,10 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { send } from '../server/testing/checked-client.ts';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { buildCommand } from '../server/testing/command.ts';
 import { connectForTests, requireEngine, testImage } from '../server/testing/engine.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 
-const LIMIT_MS = 240_000;
 const IMAGE = 'terrarium-test/busybox:1';
 const SERVICE = 'terrarium-test/pipeline-late-service:1';
 
@@ -29,11 +28,11 @@ beforeAll(async () => {
   await run('docker', ['build', '--quiet', '--tag', SERVICE, service], {
     env: { ...process.env, DOCKER_BUILDKIT: '0' },
   });
-}, BUILD_TIMEOUT_MS + LIMIT_MS);
+});
 afterAll(async () => {
   await harness?.close();
   await run('docker', ['image', 'rm', '--force', SERVICE]);
-}, LIMIT_MS);
+});
 
 /** The address of the engine by a path that only engines in virtual machines have. */
 async function machineUrl(): Promise<string> {
@@ -65,9 +64,7 @@ async function passOnToLoopback(port: number) {
   return server;
 }
 
-it('a job of an engine in a virtual machine gets its files, waits for its services and reaches the platform', {
-  timeout: LIMIT_MS,
-}, async () => {
+it('a job of an engine in a virtual machine gets its files, waits for its services and reaches the platform', async () => {
   const { scmUrl, scmToken } = harness.platform.emulator;
   const headers = { 'PRIVATE-TOKEN': scmToken };
   const variable = { key: 'CA', value: 'text of a file', variable_type: 'file' };

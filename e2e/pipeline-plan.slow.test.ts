@@ -2,12 +2,11 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { buildCommand } from '../server/testing/command.ts';
 import { PipelineBench, readerSettings } from '../server/testing/pipeline-bench.ts';
 import { startPlatform } from '../server/testing/platform.ts';
 import type { Body } from '../server/testing/tenant.ts';
 
-const LIMIT_MS = 120_000;
 const DEFINITION = `
 workflow: {rules: [{variables: {DEPLOY: "yes"}}]}
 stages: [build, deploy]
@@ -31,15 +30,13 @@ let harness: PipelineBench;
 beforeAll(async () => {
   await buildCommand();
   harness = await PipelineBench.make({}, { '.gitlab-ci.yml': DEFINITION });
-}, BUILD_TIMEOUT_MS + LIMIT_MS);
-afterAll(() => harness?.close(), LIMIT_MS);
+});
+afterAll(() => harness?.close());
 
 const plan = (command: string, ...args: string[]) =>
   harness.start([command, harness.dir, '--project', 'fern-moss/app', ...args], readerSettings(harness.dir)).ended;
 
-it('shows the jobs with their rule, image and variables, what differs first, and runs nothing', {
-  timeout: LIMIT_MS,
-}, async () => {
+it('shows the jobs with their rule, image and variables, what differs first, and runs nothing', async () => {
   await harness.commit({ '.gitlab-ci.yml': DEFINITION });
   const runsBefore = await harness.inspect('pipelines');
   const { exitCode, out, err } = await plan('plan', '--source', 'push');
@@ -76,9 +73,7 @@ it('shows the jobs with their rule, image and variables, what differs first, and
   expect(await harness.inspect('pipelines')).toEqual(runsBefore);
 });
 
-it('plans a pipeline without any change to the platform, its mock GitLab or the disk', {
-  timeout: LIMIT_MS,
-}, async () => {
+it('plans a pipeline without any change to the platform, its mock GitLab or the disk', async () => {
   await harness.commit({ '.gitlab-ci.yml': DEFINITION });
   const state = async () => ({
     projects: (await harness.inspect('scm')).projects,
@@ -95,7 +90,7 @@ it.each([
   ['a token that a script reads', 'a: {id_tokens: {TOKEN: {aud: x}}, script: [echo $TOKEN]}\n', 'id_tokens'],
   ['a secret that a script reads', 'a: {secrets: {KEY: {vault: a/b/c@d}}, script: [echo $KEY]}\n', 'secrets'],
   ['services without an image', 'a: {services: [postgres:16], script: [echo hi]}\n', 'services'],
-])('refuses %s, unless it is forced', { timeout: LIMIT_MS }, async (_what, definition, keyword) => {
+])('refuses %s, unless it is forced', async (_what, definition, keyword) => {
   await harness.commit({ '.gitlab-ci.yml': definition });
   const refused = await harness.run();
   expect(refused).toMatchObject({ exitCode: 2, err: expect.stringContaining(`${keyword} of 'a'`) });
@@ -105,9 +100,7 @@ it.each([
   expect(forced.out).toContain(`not as on GitLab: ${keyword} of 'a'`);
 });
 
-it('shows the jobs of child pipelines, and what is refused in them, before the run ("Downstream pipelines")', {
-  timeout: LIMIT_MS,
-}, async () => {
+it('shows the jobs of child pipelines, and what is refused in them, before the run ("Downstream pipelines")', async () => {
   const parent = `
 stages: [build, deploy]
 make: {stage: build, script: [echo hi], artifacts: {paths: [made.yml]}}
@@ -162,14 +155,12 @@ never: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
   });
 });
 
-it('refuses an include that does not exist', { timeout: LIMIT_MS }, async () => {
+it('refuses an include that does not exist', async () => {
   await harness.commit({ '.gitlab-ci.yml': 'include: ci/none.yml\na: {script: [echo hi]}\n' });
   expect(await plan('plan')).toMatchObject({ exitCode: 2, err: expect.stringContaining('ci/none.yml') });
 });
 
-it('includes files of other projects from the server that `origin` of the repository names', {
-  timeout: LIMIT_MS,
-}, async () => {
+it('includes files of other projects from the server that `origin` of the repository names', async () => {
   const server = await startPlatform({});
   const temporary = await mkdtemp(join(tmpdir(), 'terrarium-include-'));
   try {

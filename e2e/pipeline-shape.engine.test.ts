@@ -2,13 +2,12 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { buildCommand } from '../server/testing/command.ts';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 import type { Body } from '../server/testing/tenant.ts';
 
-const LIMIT_MS = 120_000;
 const SERVICE = 'terrarium-test/pipeline-service:1';
 
 /** A team's repository: matrix, extends, local includes, reports, services, rules on merge requests. */
@@ -127,16 +126,16 @@ beforeAll(async () => {
   await buildCommand();
   harness = await PipelineBench.make({}, FILES);
   short = await harness.commit({ 'src/main.txt': 'y\n' }, 'Turn x into y');
-}, BUILD_TIMEOUT_MS + LIMIT_MS);
+});
 afterAll(async () => {
   await harness?.close();
   await docker('image', 'rm', '--force', SERVICE);
-}, LIMIT_MS);
+});
 
 describe("a team's own definition", () => {
-  it('runs as on the server: matrix, services, reports, rules of merge requests', { timeout: LIMIT_MS }, async () => {
+  it('runs as on the server: matrix, services, reports, rules of merge requests', async () => {
     const running = harness.run('--source', 'merge_request_event');
-    await expect.poll(() => harness.runFolders(), { timeout: LIMIT_MS }).toHaveLength(1);
+    await expect.poll(() => harness.runFolders()).toHaveLength(1);
     const [mark = ''] = await harness.runFolders();
     const { exitCode, out, err } = await running;
     expect(exitCode, `${out}${err}`).toBe(0);
@@ -178,7 +177,7 @@ describe("a team's own definition", () => {
     expect(await harness.git('status', '--porcelain')).toBe('');
   });
 
-  it('of a push has other jobs, and says of each that it runs here', { timeout: LIMIT_MS }, async () => {
+  it('of a push has other jobs, and says of each that it runs here', async () => {
     const { exitCode, out, err } = await harness.run(
       '--source',
       'push',
@@ -203,9 +202,7 @@ describe("a team's own definition", () => {
     });
   });
 
-  it('has its variables overridden by options, and prints only JSON on standard output', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('has its variables overridden by options, and prints only JSON on standard output', async () => {
     const more = ['--variable', 'CI_PROJECT_NAME=mine', '--variable', 'CI_API_V4_URL=http://x.invalid'];
     const { exitCode, out, err } = await harness.run('--job', 'alone', '--json', ...more);
     expect(exitCode, err).toBe(0);
@@ -213,9 +210,7 @@ describe("a team's own definition", () => {
     expect(JSON.parse(out)).toMatchObject({ state: 'success', jobs: [{ name: 'alone' }] });
   });
 
-  it('runs one job again with the artifacts of its commit, here and through the API', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('runs one job again with the artifacts of its commit, here and through the API', async () => {
     const [{ id }] = (await harness.inspect('pipelines')).filter(({ jobs }: Body) => jobs.length > 3);
     const again = await harness.start(['retry', id, 'unit: [round, s]']).ended;
     expect(again.exitCode, `${again.out}${again.err}`).toBe(0);
@@ -223,12 +218,12 @@ describe("a team's own definition", () => {
     const retriedRun = await harness.inspect(`pipelines/${id}/jobs/prepare/retry`, 'POST');
     expect(retriedRun).toMatchObject({ retryOf: id, state: 'running' });
     const ended = async () => (await harness.inspect(`pipelines/${retriedRun.id}`)).state;
-    await expect.poll(ended, { timeout: LIMIT_MS / 2 }).toBe('success');
+    await expect.poll(ended).toBe('success');
     const wrong = await harness.start(['retry', id, 'none']).ended;
     expect(wrong).toMatchObject({ exitCode: 2, err: expect.stringContaining("has no job 'none'") });
   });
 
-  it('includes uncommitted changes only on request', { timeout: LIMIT_MS }, async () => {
+  it('includes uncommitted changes only on request', async () => {
     await harness.write({ 'src/main.txt': 'z\n', 'src/new.txt': 'new\n' });
     await harness.commit({ '.gitlab-ci.yml': 'look: {script: [cat src/*.txt, "git log -1 --format=%s"]}\n' }, 'Look');
     await harness.git('reset', '-q', '--soft', 'HEAD~1');
@@ -248,9 +243,7 @@ describe("a team's own definition", () => {
     expect(workingTreeRun.hasWorkingTree).toBe(true);
   });
 
-  it('that loses its engine in the middle fails with a sentence, and leaves nothing once the engine is back', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('that loses its engine in the middle fails with a sentence, and leaves nothing once the engine is back', async () => {
     const job = 'long: {image: "terrarium-test/busybox:1", script: [echo begun, sleep 600]}\n';
     await harness.commit({ '.gitlab-ci.yml': job }, 'Take long');
     const proxy = await makeEngineProxy();

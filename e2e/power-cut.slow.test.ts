@@ -175,7 +175,7 @@ async function organizationsIn(state: Map<string, Buffer>, at: number): Promise<
 }
 
 describe.runIf(process.platform === 'linux' && !isMissing('strace'))('after a power failure at any time', () => {
-  it('all acknowledged changes exist, whatever the disk has got of the rest', { timeout: 300_000 }, async () => {
+  it('all acknowledged changes exist, whatever the disk has got of the rest', async () => {
     await promisify(execFile)(process.execPath, [join(root, 'scripts', 'setup.mjs')]);
     // The second run has a snapshot and a history.
     const calls = [...(await tracedRun(0)), ...(await tracedRun(CHANGES))];

@@ -7,8 +7,7 @@ import { type ResourceFactory, resourceFactoryFor } from '../server/testing/reso
 import { createTestSwarm, isInForeignSwarm, missingForSwarmNode, SwarmNode } from '../server/testing/swarm-node.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
-const LIMIT_MS = 180_000;
-const POLL = { timeout: 60_000, interval: 100 };
+const POLL = { timeout: 120_000, interval: 100 };
 const SERVE_VERSION = 'echo "$VERSION"; echo "$VERSION" > /www/index.html; exec httpd -f -p 8080 -h /www';
 const SERVE_HOST_NAME = 'hostname > /www/index.html; exec httpd -f -p 8080 -h /www';
 const LOCAL_IMAGE = 'terrarium-test/on-one-node:1';
@@ -42,7 +41,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     root = platform.root;
     make = resourceFactoryFor(root);
     tenant = await createTenant(root, 'acme');
-  }, LIMIT_MS);
+  });
   afterAll(async () => {
     const worldId = platform?.emulator.worldId;
     await platform?.stop();
@@ -52,9 +51,9 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     if (worldId) await expectNoLeftovers(worldId);
     if (!wasSwarm) await docker.swarmLeave({ force: true }).catch(() => undefined);
     expect(remainingServices).toEqual([]);
-  }, LIMIT_MS);
+  });
 
-  it('is LOST as long as the daemon manages no swarm, and says how to make one', { timeout: LIMIT_MS }, async () => {
+  it('is LOST as long as the daemon manages no swarm, and says how to make one', async () => {
     if (wasSwarm) return; // nothing to see where there is a swarm already
     const provider = await make.provider(tenant, 'CaaS::Swarm');
     const container = await make.container(tenant, { provider: { id: provider.id }, image, num_instances: 1 });
@@ -66,9 +65,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     expect((await root.delete(`/root/containers/${container.id}`)).status).toBe(204);
   });
 
-  it('runs replicas as a service, published on the gateway; scales, updates, removes', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('runs replicas as a service, published on the gateway; scales, updates, removes', async () => {
     const provider = await make.provider(tenant, 'CaaS::Swarm');
     const container: Body = await make.container(tenant, {
       provider: { id: provider.id },
@@ -120,7 +117,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     await expect.poll(services, POLL).toEqual([]);
   });
 
-  it('of a large log, the newest lines of all instances are read', { timeout: LIMIT_MS }, async () => {
+  it('of a large log, the newest lines of all instances are read', async () => {
     const provider = await make.provider(tenant, 'CaaS::Swarm');
     const write = `awk 'BEGIN { line = sprintf("%04000d", 0); for (i = 0; i < 8000; i++) print i, line; print "last" }'`;
     const properties = { provider: { id: provider.id }, image, num_instances: 2, cmd: `${write}; exec sleep 3600` };
@@ -131,7 +128,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     await root.delete(`/root/containers/${container.id}`);
   });
 
-  it('FAILED names an image that no node has', { timeout: LIMIT_MS }, async () => {
+  it('FAILED names an image that no node has', async () => {
     const provider = await make.provider(tenant, 'CaaS::Swarm');
     const container = await make.container(tenant, {
       provider: { id: provider.id },
@@ -143,9 +140,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     await root.delete(`/root/containers/${container.id}`);
   });
 
-  it('is LOST when its daemon hangs, and runs again when the daemon continues', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('is LOST when its daemon hangs, and runs again when the daemon continues', async () => {
     const proxy = await makeEngineProxy();
     await proxy.open();
     const provider = await make.provider(tenant, 'CaaS::Swarm', { config: { url: proxy.url } });
@@ -190,7 +185,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     make = resourceFactoryFor(root);
     tenant = await createTenant(root, 'acme');
     provider = await make.provider(tenant, 'CaaS::Swarm');
-  }, LIMIT_MS);
+  });
   afterAll(async () => {
     await platform?.stop();
     await node?.stop();
@@ -198,7 +193,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
       ?.getImage(LOCAL_IMAGE)
       .remove()
       .catch(() => undefined);
-  }, LIMIT_MS);
+  });
 
   const create = (properties: object) =>
     make.container(tenant, { provider: { id: provider.id }, image, memory: 32, num_instances: 1, ...properties });
@@ -246,9 +241,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     return failures;
   }
 
-  it('sends requests to the instances of both nodes, and none fails when some of them stop', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('sends requests to the instances of both nodes, and none fails when some of them stop', async () => {
     const { container, url } = await serve({ num_instances: 4 });
     await untilRunning(container);
     expect(new Set((await read(container)).instances.map(({ host }: Body) => host))).toEqual(
@@ -268,9 +261,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await remove(container);
   });
 
-  it('serves without failures after a drained node has given its tasks to the other one', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('serves without failures after a drained node has given its tasks to the other one', async () => {
     const { container, url } = await serve({ num_instances: 2 });
     await untilRunning(container);
     await node.setAvailability(managerName, 'drain');
@@ -292,7 +283,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await remove(container);
   });
 
-  it('counts an instance whose health command passes as healthy, and serves', { timeout: LIMIT_MS }, async () => {
+  it('counts an instance whose health command passes as healthy, and serves', async () => {
     const check = {
       protocol: 'COMMAND',
       command: 'true',
@@ -306,9 +297,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await remove(container);
   });
 
-  it('keeps the old instances in use during an update and when the new definition ends at once', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('keeps the old instances in use during an update and when the new definition ends at once', async () => {
     const { container, url } = await serve({ num_instances: 2 });
     await expect.poll(async () => (await request(url, 1)).failures, POLL).toEqual([]);
     await untilRunning(container);
@@ -329,7 +318,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await remove(container);
   });
 
-  it('reports the reason why tasks end or do not start', { timeout: LIMIT_MS }, async () => {
+  it('reports the reason why tasks end or do not start', async () => {
     const crashing = await create({ cmd: 'exit 7' });
     await expect.poll(() => reason(crashing), POLL).toContain('ended with exit code 7');
     await remove(crashing);
@@ -339,7 +328,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await remove(unknown);
   });
 
-  it('names the node that lacks an image, and the command that copies it', { timeout: LIMIT_MS }, async () => {
+  it('names the node that lacks an image, and the command that copies it', async () => {
     await testImage(LOCAL_IMAGE);
     const container = await create({ image: LOCAL_IMAGE, num_instances: 2 });
     await expect
@@ -349,9 +338,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     await remove(container);
   });
 
-  it('serves without failures after a lost node has been replaced, also where it is lost during an update', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('serves without failures after a lost node has been replaced, also where it is lost during an update', async () => {
     const steady = await serve({ num_instances: 2 });
     const updated = await serve({ num_instances: 2 });
     for (const { container } of [steady, updated]) await untilRunning(container);

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testRunners } from '../scripts/extra-packages.mjs';
 import { packageFile } from '../server/system/package-file.ts';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { buildCommand } from '../server/testing/command.ts';
 
 // The library in the test suites of other projects: their runners, their documents, and what they replace in their own process.
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   for (const part of PARTS) await cp(packageFile(part), join(library, part), { recursive: true });
   await symlink(installed, join(project, 'node_modules'));
   await writeFile(join(project, 'package.json'), '{ "name": "suites", "private": true }');
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 /** Runs a program of the project with a test file; resolves to its exit code and all its output. */
@@ -148,7 +148,7 @@ const SUITES: readonly (readonly [title: string, program: readonly string[], fil
   ],
 ];
 
-describe('the library in a test suite', { timeout: LIMIT_MS }, () => {
+describe('the library in a test suite', () => {
   it.each(SUITES)('works under %s', async (_, program, file, text) => {
     const { code, output } = await runTests(program, file, text);
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ownerHere } from '../server/system/owner.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
+import { buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
 import { canBeOtherUser, OTHER_USER_ID } from '../server/testing/other-user.ts';
 
 describe.runIf(canBeOtherUser && process.platform === 'linux')('two users of one machine', () => {
@@ -26,7 +26,7 @@ describe.runIf(canBeOtherUser && process.platform === 'linux')('two users of one
       env: { TMPDIR: shared },
     });
     await platform.waitForOutput('Ctrl+C');
-  }, BUILD_TIMEOUT_MS);
+  });
   afterAll(async () => {
     await cli?.close();
     if (shared) await rm(shared, { recursive: true });

@@ -7,8 +7,8 @@ import { Minimatch } from 'minimatch';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
-import { ShellHarness, START_TIMEOUT_MS } from './testing/shell.ts';
+import { buildCommand } from '../server/testing/command.ts';
+import { ShellHarness } from './testing/shell.ts';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Files that electron-builder 26 always excludes (its fileMatcher.ts), as far as they occur in this repository. */
@@ -44,34 +44,30 @@ beforeAll(async () => {
     await cp(join(root, path), join(folder, isUnpacked(path) ? 'app.asar.unpacked' : 'app.asar', path));
   }
   harness = await ShellHarness.make();
-}, BUILD_TIMEOUT_MS);
+});
 
 afterAll(async () => {
   await harness.close();
   await rm(folder, { recursive: true });
-}, START_TIMEOUT_MS);
+});
 
-it(
-  'starts its server, shows its window and runs a lambda',
-  async () => {
-    const seed = ['--data', ':memory:', '--base-port', '0', '--gateway-port', '0', '--seed', 'demo'];
-    await harness.start({
-      folder: join(folder, 'app.asar', 'dist', 'electron'),
-      serverArguments: [...seed, '--containers-engine', 'none'],
-    });
-    const { baseUrl, gatewayUrl } = await harness.runs();
-    for (const path of ['/ui/', '/docs', '/openapi.json']) {
-      expect({ path, status: (await fetch(`${baseUrl}${path}`)).status }).toEqual({ path, status: 200 });
-    }
-    const lead = await fetch(`${gatewayUrl}/website/lead`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ payload: { email: 'ada@example.com' } }),
-    });
-    expect([lead.status, await lead.text()]).toEqual([200, 'SUCCESS']);
-  },
-  2 * START_TIMEOUT_MS,
-);
+it('starts its server, shows its window and runs a lambda', async () => {
+  const seed = ['--data', ':memory:', '--base-port', '0', '--gateway-port', '0', '--seed', 'demo'];
+  await harness.start({
+    folder: join(folder, 'app.asar', 'dist', 'electron'),
+    serverArguments: [...seed, '--containers-engine', 'none'],
+  });
+  const { baseUrl, gatewayUrl } = await harness.runs();
+  for (const path of ['/ui/', '/docs', '/openapi.json']) {
+    expect({ path, status: (await fetch(`${baseUrl}${path}`)).status }).toEqual({ path, status: 200 });
+  }
+  const lead = await fetch(`${gatewayUrl}/website/lead`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ payload: { email: 'ada@example.com' } }),
+  });
+  expect([lead.status, await lead.text()]).toEqual([200, 'SUCCESS']);
+});
 
 it('what other programs than Electron read is outside of the archive: all files that lambdas start with', async () => {
   const unpacked = await readdir(join(folder, 'app.asar.unpacked', 'dist', 'server'));

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../server/testing/command.ts';
+import { buildCommand } from '../server/testing/command.ts';
 import type { Addresses } from './ready-file.ts';
 import { clickItem } from './testing/desktop.ts';
-import { ShellHarness, START_TIMEOUT_MS } from './testing/shell.ts';
+import { ShellHarness } from './testing/shell.ts';
 
-beforeAll(buildCommand, BUILD_TIMEOUT_MS);
+beforeAll(buildCommand);
 
 describe('the window of a running platform', () => {
   let harness: ShellHarness;
@@ -16,8 +16,8 @@ describe('the window of a running platform', () => {
     harness = await ShellHarness.make();
     await harness.start();
     addresses = await harness.runs();
-  }, START_TIMEOUT_MS);
-  afterAll(() => harness.close(), START_TIMEOUT_MS);
+  });
+  afterAll(() => harness.close());
 
   const contents = () => harness.desktop.window.webContents;
   const origin = () => new URL(addresses.windowUrl).origin;
@@ -152,7 +152,7 @@ describe('a start', () => {
   beforeEach(async () => {
     harness = await ShellHarness.make();
   });
-  afterEach(() => harness.close(), START_TIMEOUT_MS);
+  afterEach(() => harness.close());
 
   it('of a second shell brings the first one to the front, and starts nothing', async () => {
     harness.desktop.app.isFirst = false;
@@ -161,33 +161,25 @@ describe('a start', () => {
     expect(harness.printed.join('')).toContain('already open');
   });
 
-  it(
-    'opens the window at its last position and, once the platform is ready, the path of the deep link',
-    async () => {
-      const bounds = { x: 300, y: 200, width: 1000, height: 700 };
-      await writeFile(join(harness.folder, 'window.json'), JSON.stringify({ bounds, isMaximized: true }));
-      await harness.start({ argv: ['electron', 'terrarium://leads'] });
-      const { window } = harness.desktop;
-      expect(window.options).toMatchObject(bounds);
-      expect(window.isLarge).toBe(true);
-      const { windowUrl } = await harness.runs();
-      expect(new URL(window.loaded.at(-1) ?? '').pathname).toBe('/ui/leads');
-      expect(window.loaded.at(-1)).toMatch(new URL(windowUrl).origin);
-    },
-    START_TIMEOUT_MS,
-  );
+  it('opens the window at its last position and, once the platform is ready, the path of the deep link', async () => {
+    const bounds = { x: 300, y: 200, width: 1000, height: 700 };
+    await writeFile(join(harness.folder, 'window.json'), JSON.stringify({ bounds, isMaximized: true }));
+    await harness.start({ argv: ['electron', 'terrarium://leads'] });
+    const { window } = harness.desktop;
+    expect(window.options).toMatchObject(bounds);
+    expect(window.isLarge).toBe(true);
+    const { windowUrl } = await harness.runs();
+    expect(new URL(window.loaded.at(-1) ?? '').pathname).toBe('/ui/leads');
+    expect(window.loaded.at(-1)).toMatch(new URL(windowUrl).origin);
+  });
 
-  it(
-    'without a tray ends with its window, together with the server',
-    async () => {
-      harness.desktop.hasTray = false;
-      await harness.start();
-      await harness.runs();
-      expect(harness.desktop.window.close()).toBe(true);
-      harness.desktop.app.emit('window-all-closed');
-      await harness.shell.supervisor.stop();
-      expect(harness.desktop.children.map(({ exitCode }) => exitCode)).toEqual([0]);
-    },
-    START_TIMEOUT_MS,
-  );
+  it('without a tray ends with its window, together with the server', async () => {
+    harness.desktop.hasTray = false;
+    await harness.start();
+    await harness.runs();
+    expect(harness.desktop.window.close()).toBe(true);
+    harness.desktop.app.emit('window-all-closed');
+    await harness.shell.supervisor.stop();
+    expect(harness.desktop.children.map(({ exitCode }) => exitCode)).toEqual([0]);
+  });
 });

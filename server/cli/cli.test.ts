@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
+import { buildCommand, CliRunner } from '../testing/command.ts';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 let cli: CliRunner;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   await buildCommand();
   cli = new CliRunner();
   folder = cli.folder;
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => cli?.close());
 
 const FREE_PORTS = ['--base-port', '0', '--gateway-port', '0'];

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../platform/emulator.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
+import { buildCommand, CliRunner } from '../testing/command.ts';
 import { DebuggerSession } from '../testing/debugger-session.ts';
 import { runCommandLine } from './program.ts';
 import { type Terminal, writersTo } from './terminal.ts';
@@ -16,7 +16,7 @@ let project: string;
 beforeAll(async () => {
   await buildCommand();
   cli = new CliRunner();
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => cli?.close());
 beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'terrarium dev '));

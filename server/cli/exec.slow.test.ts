@@ -1,13 +1,13 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
+import { buildCommand, CliRunner } from '../testing/command.ts';
 
 let cli: CliRunner;
 beforeAll(async () => {
   await buildCommand();
   cli = new CliRunner();
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => cli?.close());
 
 const node = (code: string) => [process.execPath, '-e', code];

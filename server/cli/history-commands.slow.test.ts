@@ -1,14 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
+import { buildCommand, CliRunner } from '../testing/command.ts';
 
 let cli: CliRunner;
 beforeAll(async () => {
   await buildCommand();
   cli = new CliRunner();
   await cli.start(['start', '--instance', 'past']).waitForOutput('Ctrl+C');
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => cli?.close());
 
 const AT = ['--instance', 'past'];

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { beginOf } from '../system/processes.ts';
 import { temporaryVariable } from '../system/temporary.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
+import { buildCommand, CliRunner } from '../testing/command.ts';
 import { isMissing } from '../testing/missing-here.ts';
 import { isAlive } from '../testing/process-alive.ts';
 
@@ -16,7 +16,7 @@ let cli: CliRunner;
 beforeAll(async () => {
   await buildCommand();
   cli = new CliRunner();
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => cli?.close());
 
 const folderOf = (instance: string) => join(cli.folder, '.terrarium', 'instances', instance);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startEmulator } from '../platform/emulator.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
+import { buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
 
 const CONTACT_FORM = '/demo/website/development/contact-form';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
   cli = new CliRunner();
   platform = cli.start(['--base-port', '0', '--gateway-port', '0', '--lambdas-periodic']);
   await platform.waitForOutput('Ctrl+C');
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => cli?.close());
 
 const instance = () => JSON.parse(readFileSync(join(cli.folder, '.terrarium', 'instance.json'), 'utf8'));

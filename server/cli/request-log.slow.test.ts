@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WEB_FORM } from '../model/web-form.ts';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
+import { buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
 
 let cli: CliRunner;
 let platform: RunningCommand;
@@ -11,7 +11,7 @@ beforeAll(async () => {
   cli = new CliRunner();
   platform = cli.start(['start', '--log-requests', '--base-port', '0', '--gateway-port', '0']);
   await platform.waitForOutput('Ctrl+C');
-}, BUILD_TIMEOUT_MS);
+});
 afterAll(() => cli?.close());
 
 const post = (path: string, body: object) => {

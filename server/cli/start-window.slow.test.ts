@@ -4,7 +4,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand } from '../testing/command.ts';
+import { buildCommand } from '../testing/command.ts';
 import {
   type ElectronMirror,
   type MirrorBehavior,
@@ -70,7 +70,7 @@ describe('a browser', () => {
 });
 
 describe('the Electron shell', () => {
-  beforeAll(buildCommand, BUILD_TIMEOUT_MS);
+  beforeAll(buildCommand);
 
   it.runIf(process.platform === 'linux')(
     'runs in the Electron that is there, and nothing is downloaded for it',

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { BUILD_TIMEOUT_MS, buildCommand, CliRunner } from '../testing/command.ts';
+import { buildCommand, CliRunner } from '../testing/command.ts';
 import { chooseWindow, type WindowContext } from './choose-window.ts';
 import { showWindow } from './show-window.ts';
 
@@ -15,7 +15,7 @@ describe('terrarium ui', () => {
     await cli
       .start(['--headless', '--base-port', '0', '--gateway-port', '0', '--seed', 'empty'])
       .waitForOutput('Ctrl+C');
-  }, BUILD_TIMEOUT_MS);
+  });
   afterAll(() => cli?.close());
 
   /** Signs in like the page of the window. */

@@ -18,9 +18,6 @@ export async function buildCommand(): Promise<void> {
   await promisify(execFile)(process.execPath, [join(root, 'scripts', 'setup.mjs')]);
 }
 
-/** Timeout of the build in milliseconds. */
-export const BUILD_TIMEOUT_MS = 120_000;
-
 export interface CommandResult {
   exitCode: number;
   out: string;

@@ -25,9 +25,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true });
 });
 
-it('reads the project path from the remote, and ignores a remote that has no valid path', {
-  timeout: 60_000,
-}, async () => {
+it('reads the project path from the remote, and ignores a remote that has no valid path', async () => {
   await commitOn('main');
   git('remote', 'add', 'origin', 'x');
   const paths: Record<string, string | undefined> = {};
@@ -43,9 +41,7 @@ it('reads the project path from the remote, and ignores a remote that has no val
   });
 });
 
-it("takes the default branch from origin/HEAD, then from git's configuration, then from the only branch", {
-  timeout: 60_000,
-}, async () => {
+it("takes the default branch from origin/HEAD, then from git's configuration, then from the only branch", async () => {
   const defaultBranch = async () => (await readRepository(dir, undefined)).defaultBranch;
   await commitOn('master');
   expect(await defaultBranch()).toBe('master');
@@ -60,9 +56,7 @@ it("takes the default branch from origin/HEAD, then from git's configuration, th
   expect(await defaultBranch()).toBe('release/next');
 });
 
-it('takes main as the default branch of a single-branch clone of a feature branch without origin/HEAD', {
-  timeout: 60_000,
-}, async () => {
+it('takes main as the default branch of a single-branch clone of a feature branch without origin/HEAD', async () => {
   await commitOn('feature/a');
   expect((await readRepository(dir, undefined)).defaultBranch).toBe('feature/a');
   git('remote', 'add', 'origin', 'https://host/group/shop.git');

@@ -140,7 +140,7 @@ describe('damage of a file of records', () => {
         if (name.startsWith('bodies')) expect(lost, name).toEqual([]);
       }
     }
-  }, 300_000);
+  });
 });
 
 describe.runIf(process.platform !== 'win32')('in place of a file of records, the start is not prevented by', () => {

@@ -17,7 +17,7 @@ import { ensureNetwork } from './networks.ts';
 
 const LIMIT_MS = 60_000;
 /** Shorter than the limit of a test, so that a failure shows the last value. */
-const POLL = { timeout: 45_000, interval: 50 };
+const POLL = { interval: 50 };
 /** The time that the engine takes to remove a network: longer than to answer whether it exists. */
 const REMOVAL_MS = 500;
 
@@ -30,13 +30,13 @@ beforeAll(async () => {
   await requireEngine();
   image = await testImage();
   engine = new DockerEngine({ worldId, connection: connectForTests() });
-}, LIMIT_MS);
+});
 afterAll(async () => {
   for (const { recordId } of await engine.list()) await engine.remove(recordId);
   await engine.prune(() => false);
   engine.close();
   await expectNoLeftovers(worldId);
-}, LIMIT_MS);
+});
 
 const workload = (change: Partial<Workload> = {}): Workload => ({
   recordId: randomUUID(),
@@ -71,7 +71,7 @@ const apply = (requestedWorkload: Workload, options: Partial<ApplyOptions> = {})
   });
 
 describe('bringing a workload to its described state', () => {
-  it('starts missing instances and keeps existing ones', { timeout: LIMIT_MS }, async () => {
+  it('starts missing instances and keeps existing ones', async () => {
     const requestedWorkload = workload({ instances: 2, labels: { COMMIT_SHA: 'abc' } });
     await apply(requestedWorkload);
     const first = await engine.list(requestedWorkload.recordId);
@@ -84,7 +84,7 @@ describe('bringing a workload to its described state', () => {
     expect(await engine.list(requestedWorkload.recordId)).toEqual([]);
   });
 
-  it('replaces by new ones that are ready before the old ones go', { timeout: LIMIT_MS }, async () => {
+  it('replaces by new ones that are ready before the old ones go', async () => {
     const requestedWorkload = workload();
     await apply(requestedWorkload);
     const [old] = await engine.list(requestedWorkload.recordId);
@@ -105,7 +105,7 @@ describe('bringing a workload to its described state', () => {
     expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ revision: '2', state: 'running' }]);
   });
 
-  it('keeps the old ones when the new ones never get ready', { timeout: LIMIT_MS }, async () => {
+  it('keeps the old ones when the new ones never get ready', async () => {
     const requestedWorkload = workload();
     await apply(requestedWorkload);
     const update = apply(
@@ -121,9 +121,7 @@ describe('bringing a workload to its described state', () => {
     expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
   });
 
-  it('creates the network of an environment again after another program removed it', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('creates the network of an environment again after another program removed it', async () => {
     const requestedWorkload = workload({ environmentId: randomUUID() });
     await apply(requestedWorkload);
     await apply({ ...requestedWorkload, instances: 0 });
@@ -157,7 +155,7 @@ describe('bringing a workload to its described state', () => {
     await proxy.remove();
   });
 
-  it('says of an instance that has ended that it cannot be measured', { timeout: LIMIT_MS }, async () => {
+  it('says of an instance that has ended that it cannot be measured', async () => {
     const requestedWorkload = workload({ kind: 'job', command: ['/bin/true'] });
     await apply(requestedWorkload);
     const stateOf = async () => (await engine.list(requestedWorkload.recordId))[0]?.state;
@@ -167,7 +165,7 @@ describe('bringing a workload to its described state', () => {
     await expect(measuring).rejects.toMatchObject({ name: 'EngineRefusal', kind: 'missing' });
   });
 
-  it('gives environment, user, files, volumes and a published port', { timeout: LIMIT_MS }, async () => {
+  it('gives environment, user, files, volumes and a published port', async () => {
     const volumeId = randomUUID();
     const requestedWorkload = workload({
       env: { GREETING: 'hello there' },
@@ -198,7 +196,7 @@ describe('bringing a workload to its described state', () => {
     await engine.remove(requestedWorkload.recordId);
   });
 
-  it('lets instances of an environment find each other by name', { timeout: LIMIT_MS }, async () => {
+  it('lets instances of an environment find each other by name', async () => {
     const serve = ['/bin/sh', '-c', `echo found > /www/index.html; ${serveOn(80)}`];
     const [server, client] = [
       workload({ aliases: ['shop', 'shop.env.svc.cluster.local'], command: serve }),
@@ -212,7 +210,7 @@ describe('bringing a workload to its described state', () => {
     expect(await read('shop.env.svc.cluster.local')).toBe('found\n');
   });
 
-  it('runs a job once', { timeout: LIMIT_MS }, async () => {
+  it('runs a job once', async () => {
     const requestedWorkload = workload({ kind: 'job', command: ['/bin/sh', '-c', 'echo done; exit 3'] });
     await apply(requestedWorkload);
     await expect
@@ -225,7 +223,7 @@ describe('bringing a workload to its described state', () => {
 });
 
 describe('failures', () => {
-  it('an image that cannot be pulled is refused with what to do', { timeout: LIMIT_MS }, async () => {
+  it('an image that cannot be pulled is refused with what to do', async () => {
     const failure = await apply(workload({ image: 'terrarium-test/nothing:1' })).catch((thrown: unknown) => thrown);
     expect(failure).toBeInstanceOf(EngineRefusal);
     expect(failure).toMatchObject({
@@ -234,21 +232,19 @@ describe('failures', () => {
     });
   });
 
-  it('an image that is here is used when it cannot be pulled again', { timeout: LIMIT_MS }, async () => {
+  it('an image that is here is used when it cannot be pulled again', async () => {
     const requestedWorkload = workload({ forcePull: true });
     await apply(requestedWorkload);
     expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ state: 'running' }]);
   });
 
-  it('a command that there is none of is refused, and nothing stays', { timeout: LIMIT_MS }, async () => {
+  it('a command that there is none of is refused, and nothing stays', async () => {
     const requestedWorkload = workload({ command: ['/no/such/program'] });
     await expect(apply(requestedWorkload)).rejects.toThrow(/no such file/);
     expect(await engine.list(requestedWorkload.recordId)).toEqual([]);
   });
 
-  it('an instance that exceeds its memory limit reports that it was killed for it', {
-    timeout: LIMIT_MS,
-  }, async () => {
+  it('an instance that exceeds its memory limit reports that it was killed for it', async () => {
     // With much less, the engine itself may not get the container started.
     const requestedWorkload = workload({ kind: 'job', memoryBytes: 32 * 1024 * 1024, command: ['tail', '/dev/zero'] });
     await apply(requestedWorkload);
@@ -268,7 +264,7 @@ describe('failures', () => {
 });
 
 describe('what instances tell', () => {
-  it('their output, merged, with and without standard error; live, too', { timeout: LIMIT_MS }, async () => {
+  it('their output, merged, with and without standard error; live, too', async () => {
     const requestedWorkload = workload({
       command: ['/bin/sh', '-c', 'echo one; echo two >&2; while true; do echo tick; sleep 1; done'],
     });
@@ -296,7 +292,7 @@ describe('what instances tell', () => {
     expect(await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: true, tail: 1 })).toHaveLength(1);
   });
 
-  it('events of this world only', { timeout: LIMIT_MS }, async () => {
+  it('events of this world only', async () => {
     const other = new DockerEngine({ worldId: newWorldId(), connection: connectForTests() });
     const worldEvents: EngineEvent[] = [];
     const otherWorldEvents: EngineEvent[] = [];
