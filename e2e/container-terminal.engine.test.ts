@@ -11,7 +11,7 @@ import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, entitlementOf, grant, type Tenant } from '../server/testing/tenant.ts';
 
-const POLL = { interval: 50 };
+const POLL = { timeout: 120_000, interval: 50 };
 const PROTOCOL = 'terrarium.terminal';
 
 /** Processes in the container without a terminal. */
