@@ -257,7 +257,7 @@ describe('a terminal', () => {
   });
 
   it('says what to do if an image has no shell', async () => {
-    const bare = await running({ image: await testImage('terrarium-test/no-shell:1', docker, ['sleep']) });
+    const bare = await running({ image: await testImage('terrarium-test/only-sleep:1', docker, ['sleep']) });
     const [code, end] = await (await openAt(addressOf(bare))).closed();
     expect(code).toBe(1008);
     expect(end).toMatchObject({ ended: 'refused', message: expect.stringMatching(/no \/bin\/sh.*Build it from/) });

@@ -131,7 +131,7 @@ it('a job neither removes, replaces nor saves an image that its run did not make
     expect((await call('DELETE', `/images/${name}:1`)).status).toBe(200);
     expect(await idNow()).toBe(Id);
     expect(
-      (await call('POST', `/images/${await testImage('terrarium-test/no-shell:1', docker, [])}/tag?repo=${name}&tag=1`))
+      (await call('POST', `/images/${await testImage('terrarium-test/empty:1', docker, [])}/tag?repo=${name}&tag=1`))
         .status,
     ).toBe(403);
     expect(await idNow()).toBe(Id);
