@@ -6,11 +6,11 @@ import { type ResourceFactory, resourceFactoryFor } from '../server/testing/reso
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const POLL = { interval: 50 };
-/** Several times as many as an engine handles at the same time. */
+/** More than twice as many as the platform lets an engine handle at the same time. */
 const CONTAINER_COUNT = 10;
 const CRASHING_COUNT = 10;
 const SERVE = `echo "$VERSION" > /www/index.html; ${serveOn(8080)}`;
-const often = { interval_seconds: 1, timeout_seconds: 1, grace_period_seconds: 0, max_consecutive_failures: 1 };
+const frequent = { interval_seconds: 1, timeout_seconds: 1, grace_period_seconds: 0, max_consecutive_failures: 1 };
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 
 let platform: Platform;
@@ -72,7 +72,7 @@ describe('a container that cannot run as it is defined', () => {
   });
 
   it('a health check that never passes makes it UNHEALTHY, and it gets no requests', async () => {
-    const check = { ...often, protocol: 'HTTP', path: '/', port: 8080 };
+    const check = { ...frequent, protocol: 'HTTP', path: '/', port: 8080 };
     const serving = (health: object) =>
       make.container(tenant, idle({ cmd: SERVE, port_mappings: [web], health_checks: [health] }));
     const container = await serving({ ...check, path: '/missing', max_consecutive_failures: 2 });
@@ -87,7 +87,7 @@ describe('a container that cannot run as it is defined', () => {
       { protocol: 'HTTP', path: '/missing', port: 8080 },
       { protocol: 'COMMAND', command: 'test ! -e /tmp/ill' },
     ]) {
-      const health_checks = [{ ...check, ...often, max_consecutive_failures: 1_000 }];
+      const health_checks = [{ ...check, ...frequent, max_consecutive_failures: 1_000 }];
       const cmd = `touch /tmp/ill; ${SERVE}`;
       const container = await make.container(tenant, idle({ cmd, port_mappings: [web], health_checks }));
       const counts = async () => {
@@ -119,8 +119,8 @@ describe('a container that cannot run as it is defined', () => {
   });
 
   it('of two commands, one that is to run often is not kept waiting by one that is to run rarely', async () => {
-    const rare = { ...often, protocol: 'COMMAND', command: 'true', interval_seconds: 600 };
-    const health_checks = [rare, { ...often, protocol: 'COMMAND', command: 'echo full; exit 4' }];
+    const rare = { ...frequent, protocol: 'COMMAND', command: 'true', interval_seconds: 600 };
+    const health_checks = [rare, { ...frequent, protocol: 'COMMAND', command: 'echo full; exit 4' }];
     const container = await make.container(tenant, idle({ health_checks }));
     await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');
     expect(await reasonOf(container)).toContain('exit code 4, full');
@@ -134,7 +134,7 @@ describe('a container that cannot run as it is defined', () => {
       [{ protocol: 'HTTP', path: '/cgi-bin/never' }, /has failed its HTTP check of .*: no response within 1 s/],
     ];
     for (const [check, reason] of checks) {
-      const health_checks = [{ ...often, ...check }];
+      const health_checks = [{ ...frequent, ...check }];
       const container = await make.container(tenant, idle({ cmd, port_mappings: [web], health_checks }));
       await expect.poll(() => reasonOf(container), POLL).toMatch(reason);
       await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { sessionKeyProtocol } from '../server/model/session-key.ts';
 import { type Account, makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { send } from '../server/testing/client.ts';
-import { expectNoLeftovers, IDLE, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, IDLE, requireEngine, testImage, testImageOf } from '../server/testing/engine.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, entitlementOf, grant, type Tenant } from '../server/testing/tenant.ts';
@@ -257,7 +257,7 @@ describe('a terminal', () => {
   });
 
   it('says what to do if an image has no shell', async () => {
-    const bare = await running({ image: await testImage('terrarium-test/only-sleep:1', docker, ['sleep']) });
+    const bare = await running({ image: await testImageOf(['sleep'], docker) });
     const [code, end] = await (await openAt(addressOf(bare))).closed();
     expect(code).toBe(1008);
     expect(end).toMatchObject({ ended: 'refused', message: expect.stringMatching(/no \/bin\/sh.*Build it from/) });

@@ -7,7 +7,7 @@ import type Docker from 'dockerode';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDockerBroker } from '../server/runtimes/pipelines/docker-broker.ts';
 import { callBuildKit, field } from '../server/testing/buildkit-client.ts';
-import { requireEngine, testImage } from '../server/testing/engine.ts';
+import { requireEngine, testImage, testImageOf } from '../server/testing/engine.ts';
 
 let docker: Docker;
 let foreign: Docker.Container;
@@ -130,10 +130,7 @@ it('a job neither removes, replaces nor saves an image that its run did not make
     await call('POST', `/images/create?fromImage=${name}&tag=1`);
     expect((await call('DELETE', `/images/${name}:1`)).status).toBe(200);
     expect(await idNow()).toBe(Id);
-    expect(
-      (await call('POST', `/images/${await testImage('terrarium-test/empty:1', docker, [])}/tag?repo=${name}&tag=1`))
-        .status,
-    ).toBe(403);
+    expect((await call('POST', `/images/${await testImageOf([], docker)}/tag?repo=${name}&tag=1`)).status).toBe(403);
     expect(await idNow()).toBe(Id);
     expect((await call('GET', `/images/${name}:1/get`)).status).toBe(403);
   } finally {

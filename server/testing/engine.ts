@@ -93,6 +93,10 @@ export async function testImage(tag = IMAGE, docker = new Docker(), applets = AP
   return tag;
 }
 
+/** A test image with these programs only. Its name tells which, because an image that exists is not built again. */
+export const testImageOf = (applets: string[], docker?: Docker) =>
+  testImage(`terrarium-test/with-${applets.join('-') || 'nothing'}:1`, docker, applets);
+
 /** An image made from the test image with changes in the words of a Dockerfile, such as `ENTRYPOINT ["/bin/echo"]`. */
 export async function testImageWith(tag: string, changes: readonly string[], docker = new Docker()): Promise<string> {
   const Image = await testImage(IMAGE, docker);
