@@ -3,12 +3,14 @@ export function timeOf(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
+const ISO = /^(\d{4}-\d\d-(\d\d))(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/;
 
 /** Milliseconds since 1970 of an ISO date, or date and time; UTC without an offset. NaN for any other text. */
 export function epochMsOf(text: string): number {
-  const [matched, time, , , offset] = ISO.exec(text) ?? [];
-  return matched === undefined ? Number.NaN : Date.parse(time && !offset ? `${text}Z` : text);
+  const [, date = '', day, time, , , offset] = ISO.exec(text) ?? [];
+  // Date.parse takes February 31 for March 3.
+  const isDate = new Date(date).getUTCDate() === Number(day);
+  return isDate ? Date.parse(time && !offset ? `${text}Z` : text) : Number.NaN;
 }
 
 export function timeIfAny(atMs: number | undefined): string | undefined {

@@ -48,6 +48,6 @@ function durationMs(text: string, nowMs: number): number {
   if (durationMs > 0) return durationMs;
   throw invalid(
     '/advance',
-    `must be more than 0 with s, m, h or d, such as 24h, or an ISO date and time later than the clock's, which is ${timeOf(nowMs)}; it cannot be set back`,
+    `must be more than 0 with s, m, h or d, such as 24h, or an ISO date and time later than the clock's, which is ${timeOf(nowMs)}; the clock cannot be set back`,
   );
 }
