@@ -71,6 +71,15 @@ it('prints the deployed lambdas and endpoints as JSON', async () => {
   });
 });
 
+it('names the lambda of an endpoint also if the document does not contain it', async () => {
+  const endpoint = `{properties: {resource: /again, methods: [POST], implementation_type: lambda, implementation_id: /demo/website/development/contact-form}}`;
+  const api = `{apis: {website: {apiendpoints: {again: ${endpoint}}}}}`;
+  write('more/world.yaml', `format: 1\norgs: {demo: {workspaces: {website: {environments: {development: ${api}}}}}}\n`);
+  const { out, err } = await deploy('more', '--json');
+  expect(err).toBe('');
+  expect(JSON.parse(out)).toMatchObject({ lambdas: [], endpoints: [{ name: 'again', lambda: 'contact-form' }] });
+});
+
 it.each([
   [['nowhere'], /nowhere does not exist/],
   [['empty'], /has no world file .* and no lambda/],

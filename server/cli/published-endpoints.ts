@@ -44,7 +44,7 @@ export async function readPublished(client: PlatformClient, { changes }: Applied
         const { properties } = await client.json('GET', `/meta/root/apiendpoints/${id}`, endpointSchema);
         const { implementation_type: type, implementation_id: target, methods = [], public_url: url } = properties;
         const { name: lambda } =
-          lambdas.find((applied) => applied.id === target) ??
+          lambdas.find(({ id }) => id === target) ??
           (await client.json('GET', `/meta/root/${type}s/${target}`, namedSchema));
         return { name, methods, url, lambda };
       }),
