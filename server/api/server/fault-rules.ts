@@ -47,7 +47,8 @@ export interface Fault {
 }
 
 /** True for the share of the requests that `percent` names. The choice depends only on the seed and on the number of matches. */
-function isChosen({ percent = 100, seed, matched }: FaultRule): boolean {
+function isChosen({ percent, seed, matched }: FaultRule): boolean {
+  if (percent === undefined) return true;
   const drawn = createHash('sha256').update(`${seed} ${matched}`).digest().readUInt32BE(0) / 2 ** 32;
   return drawn < percent / 100;
 }
