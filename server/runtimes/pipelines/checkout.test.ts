@@ -15,18 +15,38 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-it('has the lines as committed, also where git is configured to end them as Windows does', async () => {
+/** A repository with these files, committed, and its checkout. */
+async function checkOut(
+  files: Readonly<Record<string, string>>,
+  prepare = async (_dir: string): Promise<unknown> => undefined,
+) {
   const dir = join(folder, 'repository');
   await git(folder, ['init', '--quiet', '--initial-branch', 'main', dir]);
-  await writeFile(join(dir, 'job.sh'), 'echo one\necho two\n');
-  await writeFile(join(dir, '.gitlab-ci.yml'), 'job:\n  script: sh job.sh\n');
+  const all = { ...files, '.gitlab-ci.yml': 'job:\n  script: sh job.sh\n' };
+  for (const [name, content] of Object.entries(all)) await writeFile(join(dir, name), content);
   await git(dir, ['add', '--all']);
   await git(dir, [...AUTHOR, 'commit', '--quiet', '--message', 'one']);
-  await writeFile(join(folder, '.gitconfig'), '[core]\n  autocrlf = true\n');
-  vi.stubEnv('HOME', folder);
+  await prepare(dir);
   const repository = await readRepository(dir, undefined);
   const to = join(folder, 'checkout');
   const { signal } = new AbortController();
-  await makeCheckout({ repository, to, takesWorkingTree: false, defaultBranch: 'main', originUrl: dir, signal });
-  expect(await readFile(join(to, 'job.sh'), 'utf8')).toBe('echo one\necho two\n');
+  return makeCheckout({ repository, to, takesWorkingTree: false, defaultBranch: 'main', originUrl: dir, signal });
+}
+
+it('has the lines as committed, also where git is configured to end them as Windows does', async () => {
+  await writeFile(join(folder, '.gitconfig'), '[core]\n  autocrlf = true\n');
+  const { dir } = await checkOut({ 'job.sh': 'echo one\necho two\n' }, async () => vi.stubEnv('HOME', folder));
+  expect(await readFile(join(dir, 'job.sh'), 'utf8')).toBe('echo one\necho two\n');
+});
+
+it('names files and submodules as they are written, and finds the commit before', async () => {
+  const { files, submodules, baseSha, defaultSha, sha } = await checkOut({ 'für alle.txt': 'a\n' }, async (dir) => {
+    const entry = `160000,${await git(dir, ['rev-parse', 'HEAD'])},größe "1"`;
+    await git(dir, ['update-index', '--add', '--cacheinfo', entry]);
+    await git(dir, [...AUTHOR, 'commit', '--quiet', '--message', 'two']);
+  });
+  expect(files.sort()).toEqual(['.gitlab-ci.yml', 'für alle.txt', 'größe "1"']);
+  expect(submodules).toEqual(['größe "1"']);
+  expect(defaultSha).toBe(sha);
+  expect(baseSha).toBe(await git(join(folder, 'repository'), ['rev-parse', 'HEAD~1']));
 });

@@ -7,7 +7,7 @@ import { gitSettings } from '../../system/git.ts';
 import { AUTHOR, git } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineRequest } from './pipeline-request.ts';
-import { commitOf, DEFINITION, type Repository } from './repository.ts';
+import { commitsOf, DEFINITION, type Repository } from './repository.ts';
 
 export interface CheckoutOptions {
   repository: Repository;
@@ -27,7 +27,11 @@ export interface Checkout {
   sha: string;
   /** The commit from which the branch went its own way; undefined where that cannot be known. */
   baseSha: string | undefined;
+  /** The newest commit of the default branch that the repository knows. */
+  defaultSha: string | undefined;
   commit: { title: string; message: string; timestamp: string; author: string };
+  /** Paths of the commit. */
+  files: string[];
   /** Folders of submodules, which are empty, as on a server. */
   submodules: string[];
   /** Files whose content Git LFS keeps elsewhere. */
@@ -47,47 +51,49 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
   const run = (...args: string[]) => git(to, args, { signal });
   try {
     await mkdir(to);
+    const [depth, [remoteSha, ownSha, parentSha]] = await Promise.all([
+      depthFor(repository),
+      commitsOf(source, [`refs/remotes/origin/${defaultBranch}`, `refs/heads/${defaultBranch}`, `${sha}~1`]),
+    ]);
+    const defaultSha = remoteSha ?? ownSha;
     await run('init', '--quiet', '--initial-branch', branch);
     // Jobs find the lines as committed. Git for Windows would end them as Windows does.
     await run('config', 'core.autocrlf', 'false');
+    await run('remote', 'add', 'origin', originUrl);
     // Also of a shallow repository, and also a commit that no branch leads to any more.
     const uploadCommand = 'git -c uploadpack.allowAnySHA1InWant=true upload-pack';
-    const depth = await depthFor(repository);
-    const far = depth === 0 ? [] : ['--depth', String(depth)];
-    const base = await defaultCommit(source, defaultBranch);
-    const shas = [sha, ...(base === undefined ? [] : [base])];
-    await run(
-      'fetch',
-      '--quiet',
-      '--no-tags',
-      '--update-shallow',
-      ...far,
-      '--upload-pack',
-      uploadCommand,
-      source,
-      ...shas,
-    );
+    const options = ['--quiet', '--no-tags', '--update-shallow', '--upload-pack', uploadCommand];
+    if (depth > 0) options.push('--depth', String(depth));
+    await run('fetch', ...options, source, sha, ...(defaultSha === undefined ? [] : [defaultSha]));
     await git(to, ['checkout', '--quiet', ...(isTag ? ['--detach'] : ['-B', branch]), sha], {
       signal,
       env: { GIT_LFS_SKIP_SMUDGE: '1' },
     });
-    const lfsPointers = await withoutContent(source, to);
-    const baseSha = await findBase(repository, base, defaultBranch);
-    await run('remote', 'add', 'origin', originUrl);
-    if (base !== undefined) await run('update-ref', `refs/remotes/origin/${defaultBranch}`, base);
-    await run('update-ref', isTag ? `refs/tags/${branch}` : `refs/remotes/origin/${branch}`, sha);
+    const refs = new Map<string, string>();
+    if (defaultSha !== undefined) refs.set(`refs/remotes/origin/${defaultBranch}`, defaultSha);
+    refs.set(isTag ? `refs/tags/${branch}` : `refs/remotes/origin/${branch}`, sha);
+    const input = Array.from(refs, ([ref, commit]) => `update ${ref} ${commit}\n`).join('');
+    const [lfsPointers, baseSha] = await Promise.all([
+      withoutContent(source, to),
+      branch === defaultBranch ? parentSha : mergeBase(source, defaultSha, sha),
+      git(to, ['update-ref', '--stdin'], { signal, input }),
+    ]);
     if (takesWorkingTree) await takeWorkingTree(source, to, signal);
-    const [commitSha = sha, title = '', timestamp = '', author = '', ...message] = (
-      await run('log', '-1', '--format=%H%n%s%n%cI%n%an <%ae>%n%B')
-    ).split('\n');
-    const modules = await run('ls-files', '--stage');
-    const submodules = [...modules.matchAll(/^160000 .*\t(.*)$/gm)].flatMap(([, path]) => path ?? []);
+    const [log, listed] = await Promise.all([
+      run('log', '-1', '--format=%H%n%s%n%cI%n%an <%ae>%n%B'),
+      run('ls-files', '-z', '--stage'),
+    ]);
+    const [commitSha = sha, title = '', timestamp = '', author = '', ...message] = log.split('\n');
+    // As `mode object stage`, a tab and the path.
+    const entries = Array.from(listed.matchAll(/(\d+) \S+ \d\t([^\0]+)/g), ([, mode, path = '']) => ({ mode, path }));
     return {
       dir: to,
       sha: commitSha,
       baseSha,
+      defaultSha,
       commit: { title, message: message.join('\n').trimEnd(), timestamp, author },
-      submodules,
+      files: entries.map(({ path }) => path),
+      submodules: entries.flatMap(({ mode, path }) => (mode === '160000' ? path : [])),
       lfsPointers,
     };
   } catch (failure) {
@@ -107,18 +113,8 @@ async function depthFor({ dir, sha }: Repository): Promise<number> {
   return depths.includes(0) ? 0 : Math.max(DEPTH, ...depths);
 }
 
-async function findBase({ dir, sha, branch }: Repository, tip: string | undefined, defaultBranch: string) {
-  if (branch === defaultBranch) return commitOf(dir, `${sha}~1`);
-  if (tip === undefined) return undefined;
-  return (await git(dir, ['merge-base', tip, sha]).catch(() => '')) || undefined;
-}
-
-/** The newest commit of the default branch that the repository knows. */
-export async function defaultCommit(source: string, defaultBranch: string): Promise<string | undefined> {
-  return (
-    (await commitOf(source, `refs/remotes/origin/${defaultBranch}`)) ??
-    (await commitOf(source, `refs/heads/${defaultBranch}`))
-  );
+function mergeBase(dir: string, tip: string | undefined, sha: string): Promise<string | undefined> | undefined {
+  return tip === undefined ? undefined : git(dir, ['merge-base', tip, sha]).catch(() => undefined);
 }
 
 const LFS_POINTER = 'version https://git-lfs.github.com/spec/v1';
@@ -165,10 +161,6 @@ export async function changedFiles(dir: string, from: string, to: string): Promi
   return (await git(dir, ['diff', '--name-only', '-z', from, to])).split('\0').filter(Boolean);
 }
 
-export async function committedFiles(dir: string): Promise<string[]> {
-  return (await git(dir, ['ls-files', '-z'])).split('\0').filter(Boolean);
-}
-
 /** Pushes the commit of a run, and the default branch, to the mock GitLab, where jobs and tools expect them. Reports a failure. */
 export async function pushCommit(
   { repository: { dir, branch, isTag, sha }, takesWorkingTree }: PipelineRequest,
@@ -187,7 +179,7 @@ export async function pushCommit(
   const push = (from: string, ...refs: string[]) =>
     git(from, ['push', '--quiet', '--no-verify', ...options, originUrl, ...refs], { env, signal });
   const ref = `refs/${isTag ? 'tags' : 'heads'}/${branch}`;
-  const base = branch === defaultBranch ? undefined : await defaultCommit(dir, defaultBranch);
+  const base = branch === defaultBranch ? undefined : checkout.defaultSha;
   try {
     // The mock GitLab may have newer commits: its default branch is kept then, and the branch of the run is replaced.
     const both = [...(base === undefined ? [] : [`${base}:refs/heads/${defaultBranch}`]), `${sha}:${ref}`];

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
 import { removeTree } from '../../system/files-in-use.ts';
-import { type Checkout, changedFiles, committedFiles, defaultCommit } from './checkout.ts';
+import { type Checkout, changedFiles } from './checkout.ts';
 import { readDefinition } from './definition.ts';
 import { givenValues, type RunVariables } from './job-variables.ts';
 import { type Finding, findingText } from './keywords.ts';
@@ -47,7 +47,6 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
   const usual: PipelineSource[] =
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
   const sources = requestedSource ? [requestedSource] : usual;
-  const files = await committedFiles(checkout.dir);
   const changed = await changedSince(repository, checkout, project);
   const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
   let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
@@ -68,7 +67,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
       source,
       branch: repository.branch,
       ...(repository.isTag && { isTag: repository.isTag }),
-      files,
+      files: checkout.files,
       changed: () => changed(source),
       hasWorkflowRules: definition.workflowRules !== undefined,
     };
@@ -79,7 +78,15 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     const jobs = only.length === 0 ? planned : planned.filter(isAmong(only));
     const unknown = only.filter((jobName) => !planned.some(({ name, base }) => jobName === name || jobName === base));
     if (jobs.length > 0 && unknown.length === 0) {
-      const chosen = { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
+      const chosen = {
+        source,
+        jobs,
+        stages: definition.stages,
+        variables,
+        tracked: new Set(checkout.files),
+        leftOut,
+        facts,
+      };
       if (requestedSource) return chosen;
       const branchJobs = sources.length === 1 ? undefined : source === 'push' ? jobs : (await planFor('push')).jobs;
       reportLine(choiceText(repository, chosen, only, branchJobs));
@@ -137,12 +144,15 @@ export function printFindings(findings: readonly Finding[], isForced = false, pr
 }
 
 /** Returns a test for changed paths, which depends on the source of the pipeline. */
-async function changedSince(repository: Repository, { dir, sha, baseSha }: Checkout, project: ScmProjectRecord) {
+async function changedSince(
+  repository: Repository,
+  { dir, sha, baseSha, defaultSha }: Checkout,
+  project: ScmProjectRecord,
+) {
   const files =
     baseSha === undefined
       ? undefined
       : await changedFiles(repository.dir, baseSha, repository.sha).catch(() => undefined);
-  const hasBase = (await defaultCommit(repository.dir, project.default_branch)) !== undefined;
   const ofTree = sha === repository.sha ? [] : await changedFiles(dir, `${sha}~1`, sha);
   return (source: PipelineSource): readonly string[] | true => {
     if (source === 'web' || source === 'schedule' || repository.isTag) return true;
@@ -150,7 +160,7 @@ async function changedSince(repository: Repository, { dir, sha, baseSha }: Check
     // The first push of a branch changes everything.
     if (source === 'push') return true;
     const { default_branch: base } = project;
-    const cause = hasBase
+    const cause = defaultSha
       ? 'has no commit in common with it: in a shallow clone, run `git fetch --unshallow`'
       : 'has no such branch: run `git fetch origin`';
     throw new PipelineError(

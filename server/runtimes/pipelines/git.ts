@@ -42,11 +42,13 @@ const PROGRAMS = ['git', 'bash'] as const;
 
 /** Throws PipelineError for a program that pipelines need and that is not there. */
 export async function requirePrograms(): Promise<void> {
-  for (const program of PROGRAMS) {
-    await runProgram(program, ['--version']).catch(() => {
-      throw missingProgram(program);
-    });
-  }
+  await Promise.all(
+    PROGRAMS.map((program) =>
+      runProgram(program, ['--version']).catch(() => {
+        throw missingProgram(program);
+      }),
+    ),
+  );
 }
 
 function missingProgram(program: string, system = SYSTEM): PipelineError {

@@ -1,6 +1,7 @@
 import { access, lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { reasonOf } from '../../model/errors.ts';
 import { git, requirePrograms } from './git.ts';
 import { CANCELED, PipelineError } from './pipeline-error.ts';
 
@@ -31,58 +32,72 @@ export interface Repository {
  * @throws PipelineError for what has to be put right first
  */
 export async function readRepository(dir: string, requestedBranch: string | undefined): Promise<Repository> {
-  await requirePrograms();
   await access(dir).catch(() => {
     throw new PipelineError(`folder ${dir} does not exist. Give the folder of the repository.`);
   });
-  const top = await git(dir, ['rev-parse', '--show-toplevel']).catch((failure) => {
-    if (failure instanceof PipelineError) throw failure;
-    // One that another account owns, and that git does not trust, is a repository all the same.
-    if (/dubious ownership/.test(String(failure)))
-      throw new PipelineError(`git does not trust ${dir}: ${failure.message}`);
-    throw new PipelineError(
-      `${dir} is not a git repository with a working tree. Run \`git init\` and commit there, or give another folder.`,
-    );
-  });
+  const [top] = await Promise.all([findTop(dir), requirePrograms()]);
   await access(join(top, DEFINITION)).catch(() => {
     throw new PipelineError(`${top} has no ${DEFINITION}. Add one at the top level of the repository.`);
   });
-  const head = await git(top, ['symbolic-ref', '--short', '-q', 'HEAD']).catch(() => '');
-  const headSha = await commitOf(top, 'HEAD');
-  if (headSha === undefined && (requestedBranch === undefined || requestedBranch === head)) {
+  const [head, origin, defaultBranch] = await Promise.all([
+    git(top, ['symbolic-ref', '--short', '-q', 'HEAD']).catch(() => ''),
+    git(top, ['remote', 'get-url', 'origin']).catch(() => ''),
+    findDefaultBranch(top),
+  ]);
+  const branch = requestedBranch ?? head;
+  const [headSha, ...refShas] = await commitsOf(top, ['HEAD', ...refsOf(branch)]);
+  if (headSha === undefined && branch === head) {
     throw new PipelineError(`${top} has no commit yet. Commit the files to build.`);
   }
-  const branch = requestedBranch ?? head;
   if (branch === '') {
     throw new PipelineError(`no branch is checked out in ${top} (its HEAD is detached). Select one with --branch.`);
   }
-  const found = await findRef(top, branch);
+  const found = firstRef(refShas);
   // As CI itself checks out: the commit, and no branch.
   const sha = found?.sha ?? (head === '' ? headSha : undefined) ?? (await refuseBranch(top, branch));
   const isCheckedOut = sha === headSha && (head === branch || head === '');
-  const status = isCheckedOut ? await git(top, ['status', '--porcelain', '--untracked-files=normal']) : '';
-  const origin = await git(top, ['remote', 'get-url', 'origin']).catch(() => '');
+  const [status, title] = await Promise.all([
+    isCheckedOut ? git(top, ['status', '--porcelain', '--untracked-files=normal']) : '',
+    git(top, ['log', '-1', '--format=%s', sha]),
+  ]);
   return {
     dir: top,
     branch,
     ...found,
     sha,
-    title: (await git(top, ['log', '-1', '--format=%s', sha])) || branch,
-    defaultBranch: await findDefaultBranch(top),
+    title: title || branch,
+    defaultBranch,
     originPath: /(?:^|[/:])(\w[\w.-]*\/\w[\w.-]*?)(?:\.git)?\/?$/.exec(origin)?.[1],
     uncommitted: status === '' ? 0 : status.split('\n').length,
   };
 }
 
+async function findTop(dir: string): Promise<string> {
+  try {
+    return await git(dir, ['rev-parse', '--show-toplevel']);
+  } catch (failure) {
+    if (failure instanceof PipelineError) throw failure;
+    // One that another account owns, and that git does not trust, is a repository all the same.
+    if (/dubious ownership/.test(String(failure)))
+      throw new PipelineError(`git does not trust ${dir}: ${reasonOf(failure)}`);
+    throw new PipelineError(
+      `${dir} is not a git repository with a working tree. Run \`git init\` and commit there, or give another folder.`,
+    );
+  }
+}
+
 async function findDefaultBranch(top: string): Promise<string> {
-  const remote = await git(top, ['symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD']).catch(() => '');
+  const [remote, configured, remotes, branchList] = await Promise.all([
+    git(top, ['symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD']).catch(() => ''),
+    git(top, ['config', '--get', 'init.defaultBranch']).catch(() => ''),
+    git(top, ['remote']),
+    git(top, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']),
+  ]);
   if (remote !== '') return remote.replace('refs/remotes/origin/', '');
-  const configured = await git(top, ['config', '--get', 'init.defaultBranch']).catch(() => '');
-  if (configured !== '' && (await commitOf(top, `refs/heads/${configured}`)) !== undefined) return configured;
+  const branches = branchList.split('\n');
+  if (configured !== '' && branches.includes(configured)) return configured;
   // With a remote, the only branch may be a feature branch of a single-branch clone.
-  if ((await git(top, ['remote'])) !== '') return 'main';
-  const branches = await git(top, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']);
-  return branches === '' || branches.includes('\n') ? 'main' : branches;
+  return (remotes === '' && branches.length === 1 && branches[0]) || 'main';
 }
 
 async function refuseBranch(top: string, branch: string): Promise<never> {
@@ -93,17 +108,33 @@ async function refuseBranch(top: string, branch: string): Promise<never> {
   );
 }
 
+/** The names that a branch or tag may have in a repository, in order of precedence. */
+const refsOf = (name: string) => [`refs/heads/${name}`, `refs/remotes/origin/${name}`, `refs/tags/${name}`];
+
+/** @param shas those of `refsOf` */
+function firstRef([own, remote, tag]: readonly (string | undefined)[]): Pick<Repository, 'sha' | 'isTag'> | undefined {
+  const ofBranch = own ?? remote;
+  if (ofBranch !== undefined) return { sha: ofBranch };
+  return tag === undefined ? undefined : { sha: tag, isTag: true };
+}
+
 /** The commit of the branch of that name, or else of the tag; undefined if there is neither. */
 export async function findRef(dir: string, name: string): Promise<Pick<Repository, 'sha' | 'isTag'> | undefined> {
-  const ofBranch = (await commitOf(dir, `refs/heads/${name}`)) ?? (await commitOf(dir, `refs/remotes/origin/${name}`));
-  if (ofBranch !== undefined) return { sha: ofBranch };
-  const sha = await commitOf(dir, `refs/tags/${name}`);
-  return sha === undefined ? undefined : { sha, isTag: true };
+  return firstRef(await commitsOf(dir, refsOf(name)));
 }
 
 /** Undefined if it does not exist. */
-export function commitOf(dir: string, name: string): Promise<string | undefined> {
-  return git(dir, ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]).catch(() => undefined);
+export async function commitOf(dir: string, name: string): Promise<string | undefined> {
+  return (await commitsOf(dir, [name]))[0];
+}
+
+/** The commits that names lead to, in the order of the names; undefined for a name that leads to none. */
+export async function commitsOf(dir: string, names: readonly string[]): Promise<(string | undefined)[]> {
+  // Git reads a name per line, and none contains a line feed.
+  const input = names.map((name) => (name.includes('\n') ? '\n' : `${name}^{commit}\n`)).join('');
+  const output = await git(dir, ['cat-file', '--batch-check=%(objectname)'], { input }).catch(() => '');
+  const lines = output.split('\n');
+  return names.map((_, index) => lines[index]?.match(/^[0-9a-f]+$/)?.[0]);
 }
 
 /** Time between two looks; longer where a look takes long. */
