@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WEB_FORM } from '../model/web-form.ts';
@@ -47,4 +49,39 @@ it('start --log-requests prints the error and the event of a failed invocation',
   expect(out).toMatch(
     /^\S+ failing +\(manual\) +error +\d+ ms {2}email is required\n( +err {2}.*\n)* +err {2}about to fail\n/m,
   );
+});
+
+it('start --log-requests prints the result of an invocation whose client hung up', async () => {
+  const waiting = new AbortController();
+  const called = createServer((_request, response) => {
+    waiting.abort();
+    void platform.waitForOutput('no response').then(() => response.end());
+  }).listen(0, '127.0.0.1');
+  try {
+    const { port } = await new Promise<AddressInfo>((resolve) =>
+      called.once('listening', () => resolve(called.address() as AddressInfo)),
+    );
+    const lambda = {
+      ...{ provider: { id: '/default-lambda' }, runtime: 'nodejs', code_type: 'code', handler: 'run' },
+      code: `exports.run = async () => { await fetch('http://127.0.0.1:${port}/'); throw new Error('too late'); };`,
+    };
+    const endpoint = { resource: '/', methods: ['GET'], implementation_type: 'lambda', implementation_id: 'waiting' };
+    const api = {
+      properties: { provider: { id: '/default-gateway-manager' } },
+      apiendpoints: { root: { properties: endpoint } },
+    };
+    const seed = {
+      format: 1,
+      orgs: { demo: { lambdas: { waiting: { properties: lambda } }, apis: { patience: api } } },
+    };
+    const applied = await cli.runInProcess(['apply', '-f', '-'], { input: JSON.stringify(seed) });
+    expect(applied.err).toBe('');
+    const { gatewayUrl } = JSON.parse(readFileSync(join(cli.folder, '.terrarium', 'instance.json'), 'utf8'));
+    await expect(fetch(`${gatewayUrl}/patience`, { signal: waiting.signal })).rejects.toThrow('aborted');
+    expect(await platform.waitForOutput('too late')).toMatch(
+      /^\S+ - +GET \/patience +no response +\d+ ms\n(.*\n)*\S+ waiting +GET \/patience +error +\d+ ms {2}too late$/m,
+    );
+  } finally {
+    called.close();
+  }
 });

@@ -147,7 +147,9 @@ function* entryLines({ request, invocation }: Entry, nameWidth: number, terminal
   const style = (name: Style, text: string) => styled(terminal, name, text);
   const { at = invocation?.acceptedAt ?? '', durationMs = invocation?.durationMs ?? 0 } = request ?? {};
   const name = (invocation?.lambdaName ?? '-').padEnd(nameWidth);
-  const action = request ? `${request.method} ${request.target}` : `(${invocation?.trigger})`;
+  // A client that hung up has its own line before; the result of its invocation follows.
+  const cause = request ?? (invocation?.trigger === 'gateway' ? invocation.request : undefined);
+  const action = cause ? `${cause.method} ${cause.target}` : `(${invocation?.trigger})`;
   const status = String(request ? (request.status ?? 'no response') : outcome?.ok ? 'ok' : outcome?.failure);
   const text = outcome?.ok ? resultText(outcome) : (outcome?.message ?? '');
   yield [

@@ -55,7 +55,6 @@ export class Exchange {
   readonly #startedMs = performance.now();
   #upstreamFromMs: number | undefined;
   #upstreamUntilMs: number | undefined;
-  #executionId: Uuid | undefined;
   #traceFrom: string | undefined;
   #cors: CorsPolicy | undefined;
   #rate: { limit: number; remaining: number } | undefined;
@@ -69,6 +68,8 @@ export class Exchange {
   readonly bodies: SharedBodies = {};
   /** The fault rule that applied to the request (D-221). */
   faultId: string | undefined;
+  /** The invocation behind the response, or behind a request whose client did not wait for the response. */
+  executionId: Uuid | undefined;
   endpointId: Uuid | undefined;
   userId: Uuid | undefined;
   apiKey: string | undefined;
@@ -212,7 +213,7 @@ export class Exchange {
   send(answer: Answer, version: string, options: { isLast: boolean; stallMs: number }): void {
     const { request, response } = this;
     const { status, headers: ownHeaders, body, executionId } = answer;
-    this.#executionId = executionId;
+    this.executionId = executionId;
     if (request.socket.destroyed) return;
     const headers = this.controlHeaders(version, ownHeaders);
     headers.push(...ownHeaders);
@@ -269,7 +270,7 @@ export class Exchange {
       // Not response.writableFinished, which is also true if the connection was cut.
       isComplete: response.writableEnded && (!request.socket.destroyed || request.socket.writableFinished),
       endpointId: this.endpointId,
-      executionId: this.#executionId,
+      executionId: this.executionId,
       bodies: this.bodies,
       traceId:
         readTraceParent(request.headers.traceparent)?.traceId ?? (this.#traceFrom && traceStartedBy(this.#traceFrom)),

@@ -258,7 +258,7 @@ describe('a client', () => {
     expect(gateway.calls).toEqual([]);
   });
 
-  it('that hangs up while its lambda runs leaves no trace', async () => {
+  it('that hangs up while its lambda runs leaves its request with the invocation', async () => {
     let finish: (outcome: Outcome) => void = () => {};
     const outcome = new Promise<Outcome>((resolve) => {
       finish = resolve;
@@ -271,7 +271,10 @@ describe('a client', () => {
     });
     gateway.endpoint(gateway.api('slow'), lambda, { resource: '/' });
     socket.write(`GET /slow HTTP/1.1\r\n${HOST}\r\n`);
-    expect(await over).toMatchObject({ status: undefined, isComplete: false });
+    const exchange = await over;
+    const executionId = gateway.calls.at(-1)?.executionId;
+    expect(executionId).toBeTypeOf('string');
+    expect(exchange).toMatchObject({ status: undefined, isComplete: false, executionId });
     finish(text('too late'));
   });
 

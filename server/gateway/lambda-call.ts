@@ -169,7 +169,9 @@ export function lambdaCall(
   parts: { trigger: 'gateway' | 'async'; body: Uint8Array } & ContextParts,
 ): LambdaCall {
   const { trigger, body } = parts;
-  return { executionId: randomUUID(), trigger, body, context: contextOf(exchange, parts), bodies: exchange.bodies };
+  const executionId = randomUUID();
+  exchange.executionId = executionId;
+  return { executionId, trigger, body, context: contextOf(exchange, parts), bodies: exchange.bodies };
 }
 
 function contextOf({ request }: Exchange, parts: ContextParts): CallContext {

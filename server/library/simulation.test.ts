@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { FaultRule, Terrarium } from './api.ts';
 import { startEmulator } from './library.ts';
 
@@ -141,7 +141,7 @@ describe('a fault rule (D-221)', () => {
     ]);
     const { id } = await platform.faults.add({ service: 'resources', path: '/meta/demo', delayMs: 60_000 });
     const delayed = platform.request('GET', '/meta/demo');
-    await vi.waitFor(async () => expect((await platform.faults.list())[1]).toMatchObject({ applied: 1 }));
+    await expect.poll(async () => (await platform.faults.list())[1]).toMatchObject({ applied: 1 });
     await platform.faults.remove(id);
     expect(await delayed).toMatchObject({ status: 200, headers: { 'x-terrarium-fault': id } });
     expect(await platform.faults.clear()).toBe(1);
