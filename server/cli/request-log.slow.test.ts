@@ -31,7 +31,9 @@ it('start --log-requests prints each request, and below it the log and the outbo
 
 it('start --log-requests prints requests without a lambda, and invocations without a request', async () => {
   await post('/website/nowhere', {});
-  expect(await platform.waitForOutput('/website/nowhere')).toMatch(/^\S+ - +POST \/website\/nowhere +404 +\d+ ms$/m);
+  expect(await platform.waitForOutput('/website/nowhere')).toMatch(
+    /^\S+ - +POST \/website\/nowhere +404 +\d+ ms {2}no API found with those values$/m,
+  );
   await cli.json('invoke', 'contact-form', '--event', JSON.stringify(WEB_FORM));
   expect(await platform.waitForOutput('contact-form  (manual)')).toMatch(/^\S+ contact-form {2}\(manual\)/m);
 });

@@ -7,6 +7,7 @@ import {
 } from '../api/routes/recorded.ts';
 import { isPlatformFrame } from '../model/failed-call.ts';
 import { MOCK_TITLES } from '../model/invocation.ts';
+import { jsonIn, memberOf } from '../model/json.ts';
 import { ExitWith } from './exit-with.ts';
 import { followChanges, localTime } from './live-events.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
@@ -22,6 +23,8 @@ const EVENT_CHARACTERS = 300;
 interface Entry {
   request?: RecordedRequest;
   invocation?: RecordedView;
+  /** The message with which the gateway itself rejected the request. */
+  rejection?: string | undefined;
 }
 
 /** Prints each request to the gateway, and below it the log and the outbound calls of its lambda, and each other invocation. */
@@ -63,8 +66,9 @@ export class RequestLog {
       const { executionId } = request;
       const invocation = executionId === undefined ? undefined : await this.#find(executionId);
       if (executionId !== undefined && !invocation) this.#unfinishedIds.add(executionId);
+      const rejection = isRejected(request) ? await this.#messageOf(request) : undefined;
       // The result of an asynchronous invocation is a separate entry.
-      this.#print({ request, ...(invocation?.trigger === 'gateway' && { invocation }) });
+      this.#print({ request, rejection, ...(invocation?.trigger === 'gateway' && { invocation }) });
     }
     for (const { executionId, trigger } of await this.#readInvocations(MAX_ENTRIES)) {
       if (trigger === 'gateway' && !this.#unfinishedIds.delete(executionId)) continue;
@@ -87,13 +91,15 @@ export class RequestLog {
     return invocations.reverse();
   }
 
-  async #find(executionId: string): Promise<RecordedView | undefined> {
-    try {
-      return await this.#client.ask(recordedRoutes.readInvocation, { path: { execution_id: executionId } });
-    } catch (failure) {
-      if (failure instanceof Refusal && failure.status === 404) return undefined;
-      throw failure;
-    }
+  #find(executionId: string): Promise<RecordedView | undefined> {
+    return ifFound(this.#client.ask(recordedRoutes.readInvocation, { path: { execution_id: executionId } }));
+  }
+
+  async #messageOf({ seq }: RecordedRequest): Promise<string | undefined> {
+    const path = { request_seq: String(seq) };
+    const exchange = await ifFound(this.#client.ask(recordedRoutes.readRequest, { path }));
+    const message = memberOf(jsonIn(exchange?.response?.body?.text ?? ''), 'message');
+    return typeof message === 'string' ? message : undefined;
   }
 
   #print(entry: Entry): void {
@@ -120,7 +126,22 @@ export async function logRequests(
   return log;
 }
 
-function jsonOf({ request, invocation }: Entry): object {
+/** Undefined for a record that has left the history. */
+async function ifFound<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (failure) {
+    if (failure instanceof Refusal && failure.status === 404) return undefined;
+    throw failure;
+  }
+}
+
+/** True for a request that the gateway answered itself: a container explains its own errors. */
+function isRejected({ status = 0, executionId, upstreamMs }: RecordedRequest): boolean {
+  return status >= 400 && executionId === undefined && upstreamMs === 0;
+}
+
+function jsonOf({ request, invocation, rejection }: Entry): object {
   const { method, target, status } = request ?? {};
   const { lambdaName: lambda, executionId, trigger, outcome, logs = [], outbound = [] } = invocation ?? {};
   const calls = outbound.map(({ request: _request, response: _response, ...call }) => call);
@@ -136,12 +157,17 @@ function jsonOf({ request, invocation }: Entry): object {
     durationMs,
     executionId,
     outcome,
+    rejection,
     logs,
     outbound: calls,
   };
 }
 
-function* entryLines({ request, invocation }: Entry, nameWidth: number, terminal: Pick<Terminal, 'hasColour'>) {
+function* entryLines(
+  { request, invocation, rejection = '' }: Entry,
+  nameWidth: number,
+  terminal: Pick<Terminal, 'hasColour'>,
+) {
   const { outcome, logs = [], outbound = [] } = invocation ?? {};
   const isFailed = outcome?.ok === false || (request !== undefined && (request.status ?? 500) >= 500);
   const style = (name: Style, text: string) => styled(terminal, name, text);
@@ -151,7 +177,7 @@ function* entryLines({ request, invocation }: Entry, nameWidth: number, terminal
   const cause = request ?? (invocation?.trigger === 'gateway' ? invocation.request : undefined);
   const action = cause ? `${cause.method} ${cause.target}` : `(${invocation?.trigger})`;
   const status = String(request ? (request.status ?? 'no response') : outcome?.ok ? 'ok' : outcome?.failure);
-  const text = outcome?.ok ? resultText(outcome) : (outcome?.message ?? '');
+  const text = outcome?.ok ? resultText(outcome) : (outcome?.message ?? rejection);
   yield [
     `${style('dim', localTime(at).slice(-8))} ${style('bold', name)}`,
     action.padEnd(TARGET_WIDTH),
