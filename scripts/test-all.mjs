@@ -19,33 +19,28 @@ const AFFECTED = [
 
 /** Each commit makes a part of the promises false, and the commits after it the others; `npm run mutations` makes all of them false. */
 const PARTS = 20;
-/** The platforms of other tests would remove what those of engines leave there on purpose. */
+/** The platforms of other tests would remove what tests with an engine leave there on purpose. */
 const NO_ENGINE = 'unix:///nonexistent/docker.sock';
 const commit = spawnSync('git', ['rev-list', '--count', 'HEAD'], { encoding: 'utf8' }).stdout;
 const part = 1 + ((Number.parseInt(commit, 10) || 0) % PARTS);
 
-/** What needs a container engine or a browser: mostly waits. */
-async function withEngines() {
-  // Podman leaves rules in the system's firewall, which block the next user of the same port: not at the same time as other engines' tests.
-  await run('podman', inOwnNetwork(vitest('podman')), ['podman', 'containers']);
-  // These load pages from containers, so they need the engine's networks, and none that change meanwhile: before other tests use the engine.
-  const pages = run('engine journeys', playwright('engine'), ['browser', 'containers', 'git']);
-  // Both mostly wait, which the other journeys fill where they have a network of their own.
-  if (!hasOwnNetwork) await pages;
-  await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);
-  await run('engine tests', vitest('engine'), ['containers', 'git']);
-}
+// Podman leaves rules in the system's firewall, which block the next user of the same port: not at the same time as other engines' tests.
+await run('podman', inOwnNetwork(vitest('podman')), ['podman', 'containers']);
+// These load pages from containers, so they need the engine's networks, and none that change meanwhile: before other tests use the engine.
+const pages = run('engine journeys', playwright('engine'), ['browser', 'containers', 'git']);
+// Both mostly wait, which the other journeys fill where they have a network of their own.
+if (!hasOwnNetwork) await pages;
+await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);
 
-/** What needs neither, and keeps all processors busy: gets what the others leave of them. */
-async function withoutEngines() {
+/** Keeps all processors busy, so it gets what the tests with containers leave: these mostly wait for the engine. */
+async function testWithoutEngine() {
   const options = { isBackground: true, env: { DOCKER_HOST: NO_ENGINE } };
-  await run('slow tests', inOwnNetwork(vitest('slow', 'slow-window')), ['git'], options);
-  const underNewest = (project, ...rest) => inOwnNetwork([newestNode, ...vitest(project).slice(1), ...rest]);
+  await run('slow tests', vitest('slow', 'slow-window'), ['git'], options);
+  const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
   await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', ...AFFECTED), [], options);
   await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'), [], options);
 }
-
-await (hasOwnNetwork ? Promise.all([withEngines(), withoutEngines()]) : withEngines().then(withoutEngines));
+await Promise.all([run('engine tests', vitest('engine'), ['containers', 'git']), testWithoutEngine()]);
 // Its runs have time limits, because a change that makes a test hang counts as noticed.
 await run('mutations', [process.execPath, join('scripts', 'mutations.mjs'), '--part', `${part}/${PARTS}`]);
 report();
