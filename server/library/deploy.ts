@@ -27,6 +27,8 @@ export async function deploy(client: Client, named: string, source: LambdaSource
   check('deploy', lambdaSource, source);
   if ('code' in source === 'folder' in source)
     throw failure('REFUSED', "deploy: set either 'code' or 'folder' (a folder or a file)");
+  if (named.includes('/') && !named.startsWith('/'))
+    throw failure('REFUSED', `deploy: '${named}' is neither a name nor a path. For a path, give '/${named}'.`);
   const environments = pathsIn(
     await client.ask(treeRoutes.searchTree, { query: { word: 'environments', limit: '1000' } }),
   );

@@ -339,7 +339,14 @@ describe('the code of an error', () => {
     ],
     ['a port in use', () => startEmulator({ ...options, basePort: portOf(platform) }), 'EADDRINUSE', /in use/],
     ['an unknown user', () => platform.token('unknown'), 'NOT_FOUND', /'unknown'/],
-    ['an unknown lambda', () => platform.invoke('/nowhere/at/all'), 'NOT_FOUND', /\/nowhere\/at\/all/],
+    ['an unknown lambda', () => platform.invoke('/nowhere/at/all'), 'NOT_FOUND', /\/nowhere\/at\/all' not found$/],
+    [
+      'a misspelled lambda',
+      () => platform.invoke('contactform'),
+      'NOT_FOUND',
+      /'contactform' not found; the nearest is \/demo\/website\/\w+\/contact-form$/,
+    ],
+    ['a path without its slash', () => platform.deploy('a/b/c', { code: CODE }), 'REFUSED', /give '\/a\/b\/c'/],
     ['a missing folder', () => platform.deploy('/a/b/c', { folder: join(folder, 'none') }), 'NOT_FOUND', /none/],
     ['a name without a path', () => platform.deploy('orders', { code: CODE }), 'AMBIGUOUS', /6 environments/],
     [

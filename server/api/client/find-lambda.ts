@@ -1,6 +1,7 @@
+import { nearestOf } from '../../model/nearest.ts';
 import { isUuid } from '../../model/record.ts';
 import { typeOfWord } from '../../model/registry.ts';
-import { lastNameOf, namedIn } from '../../model/resource-path.ts';
+import { lastNameOf, namedIn, pathsIn } from '../../model/resource-path.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { treeRoutes } from '../routes/tree.ts';
 import type { RowClient } from './route-client.ts';
@@ -22,23 +23,31 @@ export async function findByName(
 ): Promise<string> {
   const isId: boolean = isUuid(named); // as a type guard, isUuid would narrow `named` to never below
   if (isId) return named;
-  const search = async (collection: TypeWord) => {
-    const query = { word: collection, limit: '1000', q: lastNameOf(named) };
-    return namedIn(await client.ask(treeRoutes.searchTree, { query }), named);
-  };
-  const found = (await Promise.all(collections.map(search))).flat();
-  const [match, ...more] = found;
-  if (!match)
-    throw refused(
-      `${alternatives(collections.map((collection) => typeOfWord(collection).singular))} '${named}' not found`,
-      false,
+  const search = (q?: string) =>
+    Promise.all(
+      collections.map((word) =>
+        client.ask(treeRoutes.searchTree, { query: { word, limit: '1000', ...(q !== undefined && { q }) } }),
+      ),
     );
+  const found = (await search(lastNameOf(named))).flatMap((tree) => namedIn(tree, named));
+  const [match, ...more] = found;
+  if (!match) {
+    const kinds = alternatives(collections.map((collection) => typeOfWord(collection).singular));
+    const nearest = nearestPath(named, (await search()).flatMap(pathsIn));
+    throw refused(`${kinds} '${named}' not found${nearest === undefined ? '' : `; the nearest is ${nearest}`}`, false);
+  }
   if (more.length === 0) return match.id;
   const paths = found.map(({ path }) => path).join(', ');
   throw refused(
     `the name '${named}' matches ${found.length} ${alternatives(collections)}. Give the path of one: ${paths}`,
     true,
   );
+}
+
+/** The path whose name is nearest to the last name of what was given. */
+function nearestPath(named: string, paths: readonly string[]): string | undefined {
+  const name = nearestOf(named.slice(named.lastIndexOf('/') + 1), paths.map(lastNameOf));
+  return paths.find((path) => lastNameOf(path) === name);
 }
 
 /** Names as a sentence has them: `a, b or c`. */
