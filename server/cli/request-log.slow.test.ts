@@ -54,14 +54,14 @@ it('start --log-requests prints the error and the event of a failed invocation',
 });
 
 it('start --log-requests prints the result of an invocation whose client hung up', async () => {
-  const waiting = new AbortController();
-  const called = createServer((_request, response) => {
-    waiting.abort();
+  const hangUp = new AbortController();
+  const server = createServer((_request, response) => {
+    hangUp.abort();
     void platform.waitForOutput('no response').then(() => response.end());
   }).listen(0, '127.0.0.1');
   try {
     const { port } = await new Promise<AddressInfo>((resolve) =>
-      called.once('listening', () => resolve(called.address() as AddressInfo)),
+      server.once('listening', () => resolve(server.address() as AddressInfo)),
     );
     const lambda = {
       ...{ provider: { id: '/default-lambda' }, runtime: 'nodejs', code_type: 'code', handler: 'run' },
@@ -79,11 +79,11 @@ it('start --log-requests prints the result of an invocation whose client hung up
     const applied = await cli.runInProcess(['apply', '-f', '-'], { input: JSON.stringify(seed) });
     expect(applied.err).toBe('');
     const { gatewayUrl } = JSON.parse(readFileSync(join(cli.folder, '.terrarium', 'instance.json'), 'utf8'));
-    await expect(fetch(`${gatewayUrl}/patience`, { signal: waiting.signal })).rejects.toThrow('aborted');
+    await expect(fetch(`${gatewayUrl}/patience`, { signal: hangUp.signal })).rejects.toThrow('aborted');
     expect(await platform.waitForOutput('too late')).toMatch(
       /^\S+ - +GET \/patience +no response +\d+ ms\n(.*\n)*\S+ waiting +GET \/patience +error +\d+ ms {2}too late$/m,
     );
   } finally {
-    called.close();
+    server.close();
   }
 });

@@ -112,10 +112,11 @@ async function refuseBranch(top: string, branch: string): Promise<never> {
 const refsOf = (name: string) => [`refs/heads/${name}`, `refs/remotes/origin/${name}`, `refs/tags/${name}`];
 
 /** @param shas those of `refsOf` */
-function firstRef([own, remote, tag]: readonly (string | undefined)[]): Pick<Repository, 'sha' | 'isTag'> | undefined {
-  const ofBranch = own ?? remote;
-  if (ofBranch !== undefined) return { sha: ofBranch };
-  return tag === undefined ? undefined : { sha: tag, isTag: true };
+function firstRef(shas: readonly (string | undefined)[]): Pick<Repository, 'sha' | 'isTag'> | undefined {
+  const [branchSha, remoteSha, tagSha] = shas;
+  const sha = branchSha ?? remoteSha;
+  if (sha !== undefined) return { sha };
+  return tagSha === undefined ? undefined : { sha: tagSha, isTag: true };
 }
 
 /** The commit of the branch of that name, or else of the tag; undefined if there is neither. */
