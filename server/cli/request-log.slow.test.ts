@@ -72,10 +72,8 @@ it('start --log-requests prints the result of an invocation whose client hung up
       properties: { provider: { id: '/default-gateway-manager' } },
       apiendpoints: { root: { properties: endpoint } },
     };
-    const seed = {
-      format: 1,
-      orgs: { demo: { lambdas: { waiting: { properties: lambda } }, apis: { patience: api } } },
-    };
+    const development = { lambdas: { waiting: { properties: lambda } }, apis: { patience: api } };
+    const seed = { format: 1, orgs: { demo: { workspaces: { website: { environments: { development } } } } } };
     const applied = await cli.runInProcess(['apply', '-f', '-'], { input: JSON.stringify(seed) });
     expect(applied.err).toBe('');
     const { gatewayUrl } = JSON.parse(readFileSync(join(cli.folder, '.terrarium', 'instance.json'), 'utf8'));
