@@ -25,8 +25,10 @@ export async function findByName(
   if (isId) return named;
   const search = (q?: string) =>
     Promise.all(
-      collections.map((word) =>
-        client.ask(treeRoutes.searchTree, { query: { word, limit: '1000', ...(q !== undefined && { q }) } }),
+      collections.map((collection) =>
+        client.ask(treeRoutes.searchTree, {
+          query: { word: collection, limit: '1000', ...(q !== undefined && { q }) },
+        }),
       ),
     );
   const found = (await search(lastNameOf(named))).flatMap((tree) => namedIn(tree, named));
