@@ -19,8 +19,6 @@ const AFFECTED = [
 
 /** Each commit makes a part of the promises false, and the commits after it the others; `npm run mutations` makes all of them false. */
 const PARTS = 20;
-/** The platforms of other tests would remove what tests with an engine leave there on purpose. */
-const NO_ENGINE = 'unix:///nonexistent/docker.sock';
 const commit = spawnSync('git', ['rev-list', '--count', 'HEAD'], { encoding: 'utf8' }).stdout;
 const part = 1 + ((Number.parseInt(commit, 10) || 0) % PARTS);
 
@@ -31,16 +29,11 @@ const pages = run('engine journeys', playwright('engine'), ['browser', 'containe
 // Both mostly wait, which the other journeys fill where they have a network of their own.
 if (!hasOwnNetwork) await pages;
 await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);
-
-/** Keeps all processors busy, so it gets what the tests with containers leave: these mostly wait for the engine. */
-async function testWithoutEngine() {
-  const options = { isBackground: true, env: { DOCKER_HOST: NO_ENGINE } };
-  await run('slow tests', vitest('slow', 'slow-window'), ['git'], options);
-  const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
-  await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', ...AFFECTED), [], options);
-  await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'), [], options);
-}
-await Promise.all([run('engine tests', vitest('engine'), ['containers', 'git']), testWithoutEngine()]);
-// Its runs have time limits, because a change that makes a test hang counts as noticed.
+// Not at the same time: some tests with containers count on a daemon that responds, and the slow ones keep all processors busy.
+await run('engine tests', vitest('engine'), ['containers', 'git']);
+await run('slow tests', vitest('slow', 'slow-window'), ['git']);
+const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
+await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', ...AFFECTED));
+await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'));
 await run('mutations', [process.execPath, join('scripts', 'mutations.mjs'), '--part', `${part}/${PARTS}`]);
 report();

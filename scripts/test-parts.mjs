@@ -2,7 +2,6 @@
 // are run and reported. A part that fails keeps no other from running; the exit code is of all together. What the machine lacks is
 // not run, and reported with its reason; with the variable CI set it runs, and fails.
 import { spawn, spawnSync } from 'node:child_process';
-import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -77,17 +76,11 @@ const FAILURES_BEGIN = /^\s+1\) \[|Failed (Tests|Suites) \d+/;
  * Runs a part to its end, each of its lines with the part's name before it.
  *
  * @param needs kinds of tests that all of the part is (scripts/test-machine.mjs); when the machine lacks one, the part does not run
- * @param options with isBackground, the parts beside it get the processors first
  */
-export async function run(name, [command, ...args], needs = [], { isBackground = false, env = {} } = {}) {
+export async function run(name, [command, ...args], needs = []) {
   if (needs.some(lacks)) return;
   const startedAt = Date.now();
-  const child = spawn(command, args, {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  if (isBackground && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   const lines = [];
   for (const stream of [child.stdout, child.stderr]) {
     createInterface({ input: stream }).on('line', (line) => lines.push(line) && console.log(`${name} | ${line}`));
