@@ -47,6 +47,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
   const usual: PipelineSource[] =
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
   const sources = requestedSource ? [requestedSource] : usual;
+  const { files } = checkout;
   const changed = await changedSince(repository, checkout, project);
   const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
   let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
@@ -67,7 +68,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
       source,
       branch: repository.branch,
       ...(repository.isTag && { isTag: repository.isTag }),
-      files: checkout.files,
+      files,
       changed: () => changed(source),
       hasWorkflowRules: definition.workflowRules !== undefined,
     };
@@ -78,15 +79,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     const jobs = only.length === 0 ? planned : planned.filter(isAmong(only));
     const unknown = only.filter((jobName) => !planned.some(({ name, base }) => jobName === name || jobName === base));
     if (jobs.length > 0 && unknown.length === 0) {
-      const chosen = {
-        source,
-        jobs,
-        stages: definition.stages,
-        variables,
-        tracked: new Set(checkout.files),
-        leftOut,
-        facts,
-      };
+      const chosen = { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
       if (requestedSource) return chosen;
       const branchJobs = sources.length === 1 ? undefined : source === 'push' ? jobs : (await planFor('push')).jobs;
       reportLine(choiceText(repository, chosen, only, branchJobs));

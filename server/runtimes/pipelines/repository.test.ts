@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { readRepository } from './repository.ts';
+import { commitsOf, findRef, readRepository } from './repository.ts';
 
 let dir: string;
 const git = (...args: string[]) =>
@@ -61,4 +61,17 @@ it('takes main as the default branch of a single-branch clone of a feature branc
   expect((await readRepository(dir, undefined)).defaultBranch).toBe('feature/a');
   git('remote', 'add', 'origin', 'https://host/group/shop.git');
   expect((await readRepository(dir, undefined)).defaultBranch).toBe('main');
+});
+
+it('finds commits in the order of their names, also beside names that lead to none', async () => {
+  await commitOn('main');
+  git('tag', '-a', 'v1', '-m', 'first');
+  const sha = git('rev-parse', 'HEAD').toString().trim();
+  const names = ['absent', 'HEAD', 'HEAD\nHEAD', '', 'refs/tags/v1', 'HEAD:.gitlab-ci.yml'];
+  expect(await commitsOf(dir, names)).toEqual([undefined, sha, undefined, undefined, sha, undefined]);
+  expect([await findRef(dir, 'main'), await findRef(dir, 'v1'), await findRef(dir, 'v2')]).toEqual([
+    { sha },
+    { sha, isTag: true },
+    undefined,
+  ]);
 });
