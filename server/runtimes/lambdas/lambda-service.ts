@@ -35,6 +35,8 @@ export interface LambdaLimits {
   /** Lines kept of each lambda's output, and of each invocation's. */
   logLines: number;
   idleMs: number;
+  /** The record of an answered call stays open for its outbound calls at most this long (D-138). */
+  openOutboundMs: number;
   /** Generic processes kept ready for lambdas that have none. */
   spares: number;
 }
@@ -76,6 +78,7 @@ const DEFAULT_LIMITS: LambdaLimits = {
   timeoutMaxS: 500,
   logLines: 10_000,
   idleMs: 5 * 60_000,
+  openOutboundMs: 1_000,
   spares: 1,
 };
 

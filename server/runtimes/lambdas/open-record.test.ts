@@ -17,18 +17,23 @@ const FORM = `exports.run = (event, context, callback) => {
   callback(null, 'SUCCESS');
 }`;
 
+/** Its records stay open longer than any test lasts. */
 let service: TestLambdaService;
+let hasty: TestLambdaService;
 beforeAll(async () => {
   await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   const { port } = crm.address() as AddressInfo;
-  service = await TestLambdaService.start({
-    outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) },
-    onInvocation: (invocation) => records.set(invocation.executionId, invocation),
-  });
+  const startWith = (openOutboundMs: number) =>
+    TestLambdaService.start({
+      limits: { openOutboundMs },
+      outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) },
+      onInvocation: (invocation) => records.set(invocation.executionId, invocation),
+    });
+  [service, hasty] = await Promise.all([startWith(10 * 60_000), startWith(10)]);
 });
 afterAll(async () => {
-  await service.stop();
+  await Promise.all([service.stop(), hasty.stop()]);
   crm.close();
   crm.closeAllConnections();
 });
@@ -57,10 +62,9 @@ it.each([[false], [true]])(
 );
 
 it('a record whose call gets no response is closed after a while, and at once when the emulator stops', async () => {
-  const id = service.lambda(FORM, { env });
-  const slow = await recordOf(await service.invoke(id));
+  const slow = await recordOf(await hasty.run(FORM, { env }));
   expect(slow.outbound).toMatchObject([{ error: 'no response before the invocation ended' }]);
-  const last = await service.invoke(id);
+  const last = await service.run(FORM, { env });
   await service.lambdas.stop();
   expect(records.get(last.executionId)?.outbound).toHaveLength(1);
 });

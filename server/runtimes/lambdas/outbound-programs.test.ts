@@ -57,6 +57,19 @@ const RUN = `const { spawnSync } = require('child_process');
     return status + ' ' + stdout + stderr;
   }`;
 
+/** A program in Python that reads certificates for a second before it starts TLS in its tunnel. */
+const SLOW_CLIENT = `
+import base64, os, socket, ssl, time, urllib.parse
+proxy = urllib.parse.urlsplit(os.environ['HTTPS_PROXY'])
+tunnel = socket.create_connection((proxy.hostname, proxy.port))
+password = base64.b64encode(f'{proxy.username}:{proxy.password}'.encode()).decode()
+tunnel.sendall(f'CONNECT api.example:443 HTTP/1.1\\r\\nProxy-Authorization: Basic {password}\\r\\n\\r\\n'.encode())
+tunnel.recv(1000)
+time.sleep(1)
+client = ssl.create_default_context().wrap_socket(tunnel, server_hostname='api.example')
+client.sendall(b'GET / HTTP/1.1\\r\\nHost: api.example\\r\\nConnection: close\\r\\n\\r\\n')
+print(b''.join(iter(lambda: client.recv(1000), b'')).decode())`;
+
 const run = (command: readonly string[], env: Record<string, string> = {}, lambdas = service) =>
   lambdas.run(RUN, { env }, JSON.stringify(command));
 const curl = (...args: string[]) => ['curl', '-sS', ...args];
@@ -139,6 +152,12 @@ describe('the calls of a program', () => {
     await service.setOutboundRules({ host: 'api.example', action: 'answer', body: 'own' });
     const code = `import urllib.request; print(urllib.request.urlopen('https://api.example/').read().decode())`;
     expect(resultOf(await run(['python3', '-c', code]))).toBe('0 own\n');
+  });
+
+  it('follow the rules also if a program takes a while to start its TLS', async ({ skip }) => {
+    skip(spawnSync('python3', ['-c', '']).status !== 0, 'python3 is not installed');
+    await service.setOutboundRules({ host: 'api.example', action: 'answer', body: 'own' });
+    expect(resultOf(await run(['python3', '-c', SLOW_CLIENT]))).toMatch(/^0 HTTP\/1\.1 200 OK[\s\S]*\nown\r?\n/);
   });
 });
 

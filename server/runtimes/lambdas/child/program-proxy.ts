@@ -22,6 +22,8 @@ import { NO_EXECUTION, type ProxyOrder } from './program-variables.ts';
 const TLS_HANDSHAKE = 0x16;
 /** A client that sends nothing for this time waits for the server, as with SSH and mail. */
 const SILENCE_MS = 500;
+/** Here the client always speaks first, but it may take its time: on a busy machine, reading certificates can last seconds. */
+const HTTPS_PORT = 443;
 /** They belong to one connection, not to the request. */
 const CONNECTION_HEADERS = new Set(
   'connection,expect,keep-alive,proxy-authenticate,proxy-authorization,proxy-connection,te,trailer,upgrade'.split(','),
@@ -97,7 +99,7 @@ export function startProgramProxy(
     const host = hostnameIn(target);
     const at = `${target.hostname}:${port}`;
     const open = async (): Promise<void> => {
-      if ((await firstByte(socket)) !== TLS_HANDSHAKE) return relay(socket, host, port);
+      if ((await firstByte(socket, port)) !== TLS_HANDSHAKE) return relay(socket, host, port);
       const record = calls.open({ atMs: monotonicMs(), method: 'TLS', url: `tls://${at}` });
       await acceptTls(socket, host, port, { origin: `https://${at}`, executionId, record });
     };
@@ -228,8 +230,8 @@ function relay(socket: Socket, host: string, port: number): void {
   socket.pipe(upstream).pipe(socket);
 }
 
-/** The first byte that a client sends, which stays unread; undefined if it sends none for a while. */
-function firstByte(socket: Socket): Promise<number | undefined> {
+/** The first byte that a client sends to a port, which stays unread; undefined if the server is to speak first. */
+function firstByte(socket: Socket, port: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const conclude = (): void => {
       clearTimeout(timer);
@@ -239,7 +241,7 @@ function firstByte(socket: Socket): Promise<number | undefined> {
       if (part) socket.unshift(part);
       resolve(part?.[0]);
     };
-    const timer = setTimeout(conclude, SILENCE_MS);
+    const timer = port === HTTPS_PORT ? undefined : setTimeout(conclude, SILENCE_MS);
     socket.on('readable', conclude);
   });
 }

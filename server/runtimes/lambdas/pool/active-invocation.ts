@@ -20,7 +20,7 @@ import type { OutboundHead } from '../process/process-messages.ts';
 import type { InvokeHead, OutcomeHead } from '../process/protocol.ts';
 
 export interface PoolHost {
-  readonly limits: { concurrency: number; queue: number; idleMs: number };
+  readonly limits: { concurrency: number; queue: number; idleMs: number; openOutboundMs: number };
   readonly processes: LambdaProcesses;
   nowMs(): number;
   onLine(lambdaId: string, line: LogLine): void;
@@ -51,7 +51,7 @@ export class InvocationFinalizer {
       this.#host.onInvocation(running, running.call);
       return undefined;
     }
-    const recorded = running.closed().then(() => {
+    const recorded = running.closed(this.#host.limits.openOutboundMs).then(() => {
       this.#open.delete(running);
       this.#noteWarnings(running);
       this.#host.onInvocation(running, running.call);
@@ -119,8 +119,6 @@ export function outcomeOf(ending: Ending): Outcome {
 
 const KEPT_OUTBOUND = 1_000;
 const KEPT_BODY_BYTES = 2 * 1024 * 1024;
-/** An outbound call that is under way when the handler answers is given that long before the record is closed (D-138). */
-const OPEN_OUTBOUND_MS = 1_000;
 const NOT_ENDED = failed(interrupted());
 
 /** Facts for the warnings about outbound calls: read for a call that has some, because parsing the platform's addresses takes time. */
@@ -277,10 +275,10 @@ export class ActiveInvocation implements Invocation {
     return this.#calls !== undefined && [...this.#calls.values()].some(isOpen);
   }
 
-  /** After `finish`: resolves when no outbound call is under way any more, at the latest after a second. */
-  async closed(): Promise<void> {
+  /** After `finish`: resolves when no outbound call is under way any more, at the latest after this time. */
+  async closed(atMostMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, OPEN_OUTBOUND_MS);
+      const timer = setTimeout(resolve, atMostMs);
       this.#closeRecord = () => {
         clearTimeout(timer);
         resolve();
