@@ -9,7 +9,7 @@ let auth: string;
 const faults: unknown[] = [];
 
 beforeAll(async () => {
-  platform = await startEmulator({ seed: 'empty' }, { onFault: (fault) => faults.push(fault) });
+  platform = await startEmulator({ seed: 'empty' }, { onFault: (fault) => faults.push(fault), spareProcesses: 0 });
   auth = basic(platform.rootCredentials.apiKey, platform.rootCredentials.apiSecret ?? '');
 });
 afterAll(() => platform?.stop());

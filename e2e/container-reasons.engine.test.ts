@@ -20,7 +20,7 @@ let image: string;
 beforeAll(async () => {
   await requireEngine();
   image = await testImage();
-  platform = await startPlatform({ containers: { engine: 'auto', stopTimeoutS: 1 }, allowedHostPaths: [tmpdir()] });
+  platform = await startPlatform({ containers: { engine: 'auto' }, allowedHostPaths: [tmpdir()] });
   root = platform.root;
   make = resourceFactoryFor(root);
   tenant = await createTenant(root, 'acme');

@@ -15,8 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => harness?.close());
 
-/** Runs a definition; its exit code, its output, and the states of its jobs. */
-async function runJobs(definition: string, ...args: string[]) {
+/** Runs the branch pipeline of a definition; its exit code, its output, and the states of its jobs. */
+const runJobs = (definition: string, ...args: string[]) => runDefinition(definition, '--source', 'push', ...args);
+
+/** Runs a definition as `runJobs`, but all the pipelines that the branch has unless the arguments name a source. */
+async function runDefinition(definition: string, ...args: string[]) {
   await harness.commit({ '.gitlab-ci.yml': definition });
   const { exitCode, out, err } = await harness.run(...args);
   const [{ jobs }]: Body[] = await harness.inspect('pipelines');
@@ -60,8 +63,6 @@ unit: {stage: test, script: [echo hi]}
 undo: {stage: test, when: on_failure, script: [echo hi]}
 last: {stage: deploy, script: [echo hi]}
 `,
-    '--source',
-    'push',
   );
   expect(out.match(/^skipped '.*$/gm)).toEqual([
     "skipped 'approve': a manual job runs when it is started in the window, or with --job NAME",
@@ -90,7 +91,7 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
 
   it('"trigger:strategy": with depend, the job waits for the child pipeline and has its result', async () => {
     await harness.write({ 'ci/child.yml': child('true') });
-    const good = await runJobs(parent(', strategy: depend'), '--source', 'push');
+    const good = await runJobs(parent(', strategy: depend'));
     expect(good.states, good.out).toEqual([
       'build success',
       'child success',
@@ -101,7 +102,7 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     expect(good.exitCode).toBe(0);
     expect(good.out).toContain('first green parent_pipeline');
     await harness.write({ 'ci/child.yml': child('exit 3') });
-    const bad = await runJobs(parent(', strategy: depend'), '--source', 'push');
+    const bad = await runJobs(parent(', strategy: depend'));
     expect(bad.exitCode).toBe(1);
     expect(bad.states).toEqual([
       'build success',
@@ -114,18 +115,18 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
 
   it('without strategy, the job succeeds, but the run does not when the child pipeline fails', async () => {
     await harness.write({ 'ci/child.yml': child('exit 3') });
-    const { exitCode, states } = await runJobs(parent(''), '--source', 'push');
+    const { exitCode, states } = await runJobs(parent(''));
     expect(exitCode).toBe(1);
     expect(states).toEqual(expect.arrayContaining(['child success', 'after success', 'child / second failed']));
   });
 
   it('"trigger:include": a child pipeline that cannot be created fails the job', async () => {
     await harness.write({ 'ci/child.yml': 'a: {script: [echo hi], rules: [{when: never}]}\n' });
-    const { exitCode, out } = await runJobs(parent(', strategy: depend'), '--source', 'push');
+    const { exitCode, out } = await runJobs(parent(', strategy: depend'));
     expect(exitCode).toBe(1);
     expect(out).toContain('the child pipeline could not be created: it has no jobs');
     await harness.git('rm', '-q', 'ci/child.yml');
-    const missing = await runJobs(parent(''), '--source', 'push');
+    const missing = await runJobs(parent(''));
     expect(missing.exitCode).toBe(1);
     expect(missing.out).toContain('the child pipeline could not be created');
   });
@@ -138,7 +139,7 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     expect(exitCode).toBe(2);
     expect(err).toContain(refusal);
     expect(out).not.toContain('starting');
-    const forced = await runJobs(parent(''), '--source', 'push', '--force');
+    const forced = await runJobs(parent(''), '--force');
     expect(forced.exitCode).toBe(0);
     expect(forced.out).toContain("not as on GitLab: hooks of 'child / a': the scripts of hooks are not run");
     await harness.write({ 'child.yml': child });
@@ -181,7 +182,7 @@ child:
   variables: {PARENT: $CI_PIPELINE_ID}
   trigger: {include: [{artifact: child.yml, job: make}], strategy: depend}
 `;
-    const { exitCode, out, states } = await runJobs(definition, '--source', 'push');
+    const { exitCode, out, states } = await runJobs(definition);
     expect(exitCode, out).toBe(0);
     expect(states).toEqual(['make success', 'child success', 'child / made success']);
     expect(out).toContain('> hello');
@@ -321,7 +322,7 @@ never: {only: [trigger, api, pipeline], script: [exit 1]}
     ['push', 'push'],
     ['web', 'web'],
   ] as const)
-    expect(await runJobs(definition, '--source', source)).toMatchObject({
+    expect(await runDefinition(definition, '--source', source)).toMatchObject({
       exitCode: 0,
       states: [`${job} success`],
     });
@@ -331,10 +332,10 @@ it('"Types of manual jobs" (Control how jobs run): a manual job that blocks the 
   const gate = (more: string) => `gate: {stage: build, script: [echo hi], rules: [{when: manual${more}}]}
 after: {stage: test, script: [echo hi]}
 `;
-  const blocked = await runJobs(gate(''), '--source', 'push');
+  const blocked = await runJobs(gate(''));
   expect(blocked.exitCode).toBe(1);
   expect(blocked.out).toContain("the pipeline is blocked by 'gate'");
-  expect(await runJobs(gate(', allow_failure: true'), '--source', 'push')).toMatchObject({
+  expect(await runJobs(gate(', allow_failure: true'))).toMatchObject({
     exitCode: 0,
     states: ['gate manual', 'after success'],
   });
@@ -442,7 +443,7 @@ review: {stage: review, rules: [{if: $CI_MERGE_REQUEST_IID}], script: [echo hi]}
 `;
 
   it('a branch gets its merge request pipeline and its branch pipeline, which the output names first', async () => {
-    const { exitCode, out } = await runJobs(BOTH);
+    const { exitCode, out } = await runDefinition(BOTH);
     expect(out).toContain(
       "runs the merge request pipeline (merge_request_event) of 'feature/a': review. The branch pipeline (push) runs after it: unit, docs. To run only one, set --source.",
     );
@@ -459,11 +460,11 @@ review: {stage: review, rules: [{if: $CI_MERGE_REQUEST_IID}], script: [echo hi]}
     const workflow =
       'workflow: {rules: [{if: $CI_PIPELINE_SOURCE == "push" && $CI_OPEN_MERGE_REQUESTS, when: never}, {when: always}]}';
     const before = await count();
-    const alone = await runJobs(`${workflow}\na: {script: [echo hi]}\n`);
+    const alone = await runDefinition(`${workflow}\na: {script: [echo hi]}\n`);
     expect(alone.out).toContain(
       "runs the merge request pipeline (merge_request_event) of 'feature/a': a. The branch pipeline (push) has no jobs.",
     );
-    const selected = await runJobs(BOTH, '--job', 'docs');
+    const selected = await runDefinition(BOTH, '--job', 'docs');
     expect(selected.out).toContain('runs the branch pipeline (push): the merge request pipeline does not have docs');
     expect([alone.exitCode, selected.exitCode, await count()]).toEqual([0, 0, before + 2]);
   });

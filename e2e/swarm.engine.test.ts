@@ -37,7 +37,7 @@ describe('a provider of type CaaS::Swarm (D-082)', () => {
     docker = await requireEngine();
     image = await testImage();
     wasSwarm = await isInForeignSwarm(docker);
-    platform = await startPlatform({ containers: { engine: 'auto', stopTimeoutS: 1 } });
+    platform = await startPlatform({ containers: { engine: 'auto' } });
     root = platform.root;
     make = resourceFactoryFor(root);
     tenant = await createTenant(root, 'acme');
@@ -180,7 +180,7 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     managerName = (await docker.info()).Name;
     node = await SwarmNode.start(docker);
     await testImage(undefined, node.docker);
-    platform = await startPlatform({ containers: { engine: 'auto', stopTimeoutS: 1 } });
+    platform = await startPlatform({ containers: { engine: 'auto' } });
     root = platform.root;
     make = resourceFactoryFor(root);
     tenant = await createTenant(root, 'acme');

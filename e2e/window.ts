@@ -55,7 +55,12 @@ export const test = base.extend<Fixtures>({
   },
   platform: async ({ startOptions, ownProcess, browser, page, discardsPage }, use) => {
     const folder = await mkdtemp(join(tmpdir(), 'terrarium-window-'));
-    const options: TerrariumOptions = { rootPassword: 'terrarium', containers: { engine: 'none' }, ...startOptions };
+    const options: TerrariumOptions = {
+      rootPassword: 'terrarium',
+      ...startOptions,
+      // The programs of test images ignore the stop signal.
+      containers: { engine: 'none', stopTimeoutS: 1, ...startOptions.containers },
+    };
     await writeFile(join(folder, 'terrarium.json'), JSON.stringify(options));
     const platform = ownProcess
       ? new PlatformProcess(folder, [], { cwd: folder })

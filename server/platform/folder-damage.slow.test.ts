@@ -28,7 +28,7 @@ async function open(data: string, use: (emulator: Emulator) => Promise<void>): P
       limits: { tokenLifetimeS: CENTURY_S, resultLifetimeS: CENTURY_S },
       records: { keep: 'memory' },
     },
-    { onWarning: () => {} },
+    { onWarning: () => {}, spareProcesses: 0 },
   );
   await use(emulator).finally(() => emulator.stop());
 }

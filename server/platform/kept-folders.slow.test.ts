@@ -38,7 +38,7 @@ async function open(name: string, use: (emulator: Emulator, auth: string) => Pro
       limits: { tokenLifetimeS: CENTURY_S, resultLifetimeS: CENTURY_S },
       records: { maxDays: CENTURY_S / (24 * 60 * 60) },
     },
-    { onWarning: (message) => warnings.push(message) },
+    { onWarning: (message) => warnings.push(message), spareProcesses: 0 },
   );
   const { apiKey, apiSecret = '' } = emulator.rootCredentials;
   await use(emulator, basic(apiKey, apiSecret)).finally(() => emulator.stop());

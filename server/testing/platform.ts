@@ -38,7 +38,8 @@ export async function startPlatform(options: Parameters<typeof startEmulator>[0]
   const faults: unknown[] = [];
   const warnings: string[] = [];
   const emulator = await startEmulator(
-    { seed: 'empty', containers: { engine: 'none' }, ...options },
+    // The programs of test images ignore the stop signal.
+    { seed: 'empty', ...options, containers: { engine: 'none', stopTimeoutS: 1, ...options.containers } },
     {
       spareProcesses: 0,
       hashPassword: (password) => hashPassword(password, 128),
