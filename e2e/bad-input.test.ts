@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Emulator, startEmulator } from '../server/platform/emulator.ts';
 import { basic, type Reply, send } from '../server/testing/checked-client.ts';
+import { QUICK_START } from '../server/testing/platform.ts';
 
 /** Any input gets a 4xx with the specified body, nothing is half written, and the platform continues. */
 let platform: Emulator;
@@ -9,7 +10,7 @@ let auth: string;
 const faults: unknown[] = [];
 
 beforeAll(async () => {
-  platform = await startEmulator({ seed: 'empty' }, { onFault: (fault) => faults.push(fault), spareProcesses: 0 });
+  platform = await startEmulator({ seed: 'empty' }, { onFault: (fault) => faults.push(fault), ...QUICK_START });
   auth = basic(platform.rootCredentials.apiKey, platform.rootCredentials.apiSecret ?? '');
 });
 afterAll(() => platform?.stop());

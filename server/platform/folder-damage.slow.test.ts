@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { basic, bearer, send } from '../testing/checked-client.ts';
+import { QUICK_START } from '../testing/platform.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 
 /** Each kind of file is in it (scripts/make-data-folder.mjs). Files of records: server/storage/records/record-damage.slow.test.ts. */
@@ -28,7 +29,7 @@ async function open(data: string, use: (emulator: Emulator) => Promise<void>): P
       limits: { tokenLifetimeS: CENTURY_S, resultLifetimeS: CENTURY_S },
       records: { keep: 'memory' },
     },
-    { onWarning: () => {}, spareProcesses: 0 },
+    { onWarning: () => {}, ...QUICK_START },
   );
   await use(emulator).finally(() => emulator.stop());
 }
@@ -189,5 +190,4 @@ it.runIf(process.platform !== 'win32').each<[string, (path: string) => unknown]>
     }
     expect(unclear).toEqual([]);
   },
-  120_000,
 );

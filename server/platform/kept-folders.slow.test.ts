@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { basic, bearer, send } from '../testing/checked-client.ts';
+import { QUICK_START } from '../testing/platform.ts';
 import { type Emulator, startEmulator } from './emulator.ts';
 
 /** Data folders of earlier versions (scripts/make-data-folder.mjs), one for each storage format. */
@@ -38,7 +39,7 @@ async function open(name: string, use: (emulator: Emulator, auth: string) => Pro
       limits: { tokenLifetimeS: CENTURY_S, resultLifetimeS: CENTURY_S },
       records: { maxDays: CENTURY_S / (24 * 60 * 60) },
     },
-    { onWarning: (message) => warnings.push(message), spareProcesses: 0 },
+    { onWarning: (message) => warnings.push(message), ...QUICK_START },
   );
   const { apiKey, apiSecret = '' } = emulator.rootCredentials;
   await use(emulator, basic(apiKey, apiSecret)).finally(() => emulator.stop());
