@@ -17,10 +17,14 @@ const AFFECTED = [
   'server/system',
 ];
 
-/** Each commit makes a part of the promises false, and the commits after it the others; `npm run mutations` makes all of them false. */
-const PARTS = 20;
-const commit = spawnSync('git', ['rev-list', '--count', 'HEAD'], { encoding: 'utf8' }).stdout;
-const part = 1 + ((Number.parseInt(commit, 10) || 0) % PARTS);
+const commits =
+  Number.parseInt(spawnSync('git', ['rev-list', '--count', 'HEAD'], { encoding: 'utf8' }).stdout, 10) || 0;
+/** One of so many parts, and another one for the next commit: `2/20`. */
+const partOf = (parts) => `${1 + (commits % parts)}/${parts}`;
+/** Parts of the promises that are made false; `npm run mutations` makes all of them false. */
+const MUTATED_PARTS = 20;
+/** Parts of the test files that run under another version of Node.js as well. */
+const AFFECTED_PARTS = 2;
 
 // Podman leaves rules in the system's firewall, which block the next user of the same port: not at the same time as other engines' tests.
 await run('podman', inOwnNetwork(vitest('podman')), ['podman', 'containers']);
@@ -32,8 +36,13 @@ await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')),
 // Not at the same time: some tests with containers count on a daemon that responds, and the slow ones keep all processors busy.
 await run('engine tests', vitest('engine'), ['containers', 'git']);
 await run('slow tests', vitest('slow', 'slow-window'), ['git']);
-const underNewest = (project, ...rest) => [newestNode, ...vitest(project).slice(1), ...rest];
+const underNewest = (project, ...rest) => [
+  newestNode,
+  ...vitest(project).slice(1),
+  `--shard=${partOf(AFFECTED_PARTS)}`,
+  ...rest,
+];
 await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', ...AFFECTED));
 await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'));
-await run('mutations', [process.execPath, join('scripts', 'mutations.mjs'), '--part', `${part}/${PARTS}`]);
+await run('mutations', [process.execPath, join('scripts', 'mutations.mjs'), '--part', partOf(MUTATED_PARTS)]);
 report();
