@@ -6,6 +6,8 @@ import { type Config, type StartOptions, settings, toValueView, valueAt } from '
 import type { Data } from './data.ts';
 import { logs } from './declarations.ts';
 
+const MIB = 1024 * 1024;
+
 export interface SettingsServiceOptions {
   config: Config;
   /** The source of each setting, by its key. */
@@ -20,7 +22,11 @@ export async function settingsService(options: SettingsServiceOptions): Promise<
   const { config, origins, addresses, data } = options;
   const { store } = data;
   const { recorder, records } = options.recorded;
-  const { MAX_SNAPSHOTS } = await import('../storage/world/named-snapshots.ts');
+  const [{ MAX_SNAPSHOTS }, { storageRoot }] = await Promise.all([
+    import('../storage/world/named-snapshots.ts'),
+    import('../runtimes/pipelines/run-folder.ts'),
+  ]);
+  const artifacts = storageRoot();
   return {
     addresses,
     folder: data.folder === undefined ? undefined : config.data,
@@ -39,9 +45,11 @@ export async function settingsService(options: SettingsServiceOptions): Promise<
       history: { maxItems: config.history.maxCommits, maxBytes: config.history.maxBytes },
       snapshots: { maxItems: MAX_SNAPSHOTS },
       records: { items: recorder.invocations.size + recorder.exchanges.size, maxBytes: records.maxFileBytes },
-      registry: { maxBytes: config.limits.registryMegabytes * 1024 * 1024 },
+      registry: { maxBytes: config.limits.registryMegabytes * MIB },
+      artifacts: { maxBytes: config.limits.artifactMegabytes * MIB },
       ...storedIn(data.logs),
     }),
+    otherFolders: { ...(artifacts !== undefined && { artifacts }) },
     partOf: (name) => logs.get(name.replace(/\.jsonl$/, ''))?.part,
     memory: () => ({
       invocations: amountOf(recorder.invocations),

@@ -142,7 +142,12 @@ const amount = {
   sizeBytes: count.optional(),
   maxBytes: count.optional(),
 };
-const stored = z.object({ part: z.string(), files: count.optional(), ...amount });
+const stored = z.object({
+  part: z.string(),
+  folder: z.string().optional().describe('Where it is, unless that is the data folder'),
+  files: count.optional(),
+  ...amount,
+});
 const setting = z.object({
   key: z.string().meta({ examples: ['limits.logLines'] }),
   value: z.unknown().describe('null if not set; secrets are shown as `****`'),

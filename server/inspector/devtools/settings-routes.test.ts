@@ -6,7 +6,7 @@ import { startEmulator } from '../../platform/emulator.ts';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
 import { type Platform, refusal, startPlatform } from '../../testing/platform.ts';
-import { folderSizes } from './settings-routes.ts';
+import { folderSizes, partOfDataFolder } from './settings-routes.ts';
 
 let folder: string;
 let platform: Platform;
@@ -72,6 +72,10 @@ describe('GET {base_url}/inspect/settings', () => {
     // Two logs of leads share a row, and no log is among the other files.
     expect(part('leads')).toMatchObject({ items: 0, maxItems: 20_000, maxBytes: 128 * 1024 * 1024 });
     expect(part('registry')).toMatchObject({ maxBytes: 8192 * 1024 * 1024 });
+    expect(part('artifacts')).toMatchObject({
+      folder: expect.stringContaining('pipelines'),
+      maxBytes: 4096 * 1024 * 1024,
+    });
     expect(part('outbound')).toMatchObject({ items: 1, files: 1, sizeBytes: expect.any(Number) });
     for (const name of ['workbench', 'sync', 'servicePorts']) expect(part(name)).toMatchObject({ items: 0 });
     expect(part('credentials').sizeBytes).toBeGreaterThan(0);
@@ -99,13 +103,13 @@ describe('sizes of a data folder', () => {
     await writeFile(join(dir, 'whatever'), '123');
     await mkdir(join(dir, 'set-aside', '2026-11-01'), { recursive: true });
     await writeFile(join(dir, 'set-aside', '2026-11-01', 'world.json'), '1234');
-    const { parts, isCut } = await folderSizes(dir, () => undefined);
+    const { parts, isCut } = await folderSizes(dir, (name) => partOfDataFolder(name, () => undefined));
     expect(Object.fromEntries(parts)).toEqual({
       world: { files: 2, sizeBytes: 6 },
       other: { files: 1, sizeBytes: 3 },
       earlierWorlds: { files: 1, sizeBytes: 4 },
     });
     expect(isCut).toBe(false);
-    expect((await folderSizes(join(dir, 'none'), () => undefined)).parts.size).toBe(0);
+    expect((await folderSizes(join(dir, 'none'), () => 'other')).parts.size).toBe(0);
   });
 });

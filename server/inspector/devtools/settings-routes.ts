@@ -26,12 +26,11 @@ const partsByName = new Map<string, string>(Object.entries(PARTS));
 const MAX_FILES = 50_000;
 
 /**
- * Sizes of the contents of a data folder. Files that are deleted in the meantime count as 0. Links are not followed.
+ * Sizes of the contents of a folder by part. Files that are deleted in the meantime count as 0. Links are not followed.
  *
- * @param dir the data folder
- * @param logPartOf the part that a file at its top belongs to when it is a log
+ * @param partAt the part of what has this name at the top of the folder
  */
-export async function folderSizes(dir: string, logPartOf: (name: string) => string | undefined) {
+export async function folderSizes(dir: string, partAt: (name: string) => string) {
   const parts = new Map<string, { files: number; sizeBytes: number }>();
   let looked = 0;
   const measure = async (folder: string, partOf: (name: string) => string): Promise<void> => {
@@ -52,11 +51,14 @@ export async function folderSizes(dir: string, logPartOf: (name: string) => stri
       parts.set(part, { files: files + 1, sizeBytes: sizeBytes + size });
     }
   };
-  await measure(dir, (found) => {
-    const name = found.replace(/\.tmp$/, '');
-    return partsByName.get(name) ?? logPartOf(name) ?? 'other';
-  });
+  await measure(dir, partAt);
   return { parts, isCut: looked >= MAX_FILES };
+}
+
+/** Returns the part of what has this name at the top of a data folder. @param logPartOf its part when it is a log */
+export function partOfDataFolder(found: string, logPartOf: (name: string) => string | undefined): string {
+  const name = found.replace(/\.tmp$/, '');
+  return partsByName.get(name) ?? logPartOf(name) ?? 'other';
 }
 
 export type KeptAmount = Omit<StoredAmount, 'part' | 'files'>;
@@ -68,6 +70,8 @@ export interface SettingsService {
   folder: string | undefined;
   /** Counts and limits of the folder's contents; the sizes are determined here. */
   stored(): Readonly<Record<string, KeptAmount>>;
+  /** Folders outside the data folder, by the part that is in them. */
+  otherFolders: Readonly<Record<string, string>>;
   /** The part that a file at the top of the folder belongs to when it is a log. */
   partOf(name: string): string | undefined;
   memory(): Readonly<Record<string, KeptAmount>>;
@@ -76,18 +80,24 @@ export interface SettingsService {
 export function settingsRouter(service: SettingsService, guard: RouteGuard): Router {
   return mountRoutes(settingsRoutes, guard, {
     async readSettings() {
-      const { folder, ...settingsOfService } = service;
-      const { parts, isCut } =
-        folder === undefined ? { parts: new Map(), isCut: false } : await folderSizes(folder, settingsOfService.partOf);
-      const counted = settingsOfService.stored();
+      const { folder, otherFolders } = service;
+      const measured = await Promise.all([
+        ...(folder === undefined ? [] : [folderSizes(folder, (name) => partOfDataFolder(name, service.partOf))]),
+        ...Object.entries(otherFolders).map(([part, path]) => folderSizes(path, () => part)),
+      ]);
+      const parts = new Map(measured.flatMap((sizes) => [...sizes.parts]));
+      const counted = service.stored();
       const names = [...new Set([...Object.keys(counted), ...parts.keys()])];
       return {
-        settings: [...settingsOfService.settings()],
-        addresses: settingsOfService.addresses(),
+        settings: [...service.settings()],
+        addresses: service.addresses(),
         ...(folder !== undefined && { folder }),
-        stored: names.map((part) => ({ part, ...counted[part], ...parts.get(part) })),
-        memory: Object.entries(settingsOfService.memory()).map(([part, amount]) => ({ part, ...amount })),
-        isCut,
+        stored: names.map((part) => {
+          const path = otherFolders[part];
+          return { part, ...(path !== undefined && { folder: path }), ...counted[part], ...parts.get(part) };
+        }),
+        memory: Object.entries(service.memory()).map(([part, amount]) => ({ part, ...amount })),
+        isCut: measured.some((sizes) => sizes.isCut),
       };
     },
   });

@@ -16,6 +16,7 @@ const PARTS: Readonly<Record<string, { title: string; removal?: string }>> = {
   scm: { title: 'Mock GitLab' },
   registry: { title: 'Images in the registry', removal: 'Delete the folder registry while the platform is stopped' },
   pipelines: { title: 'Pipeline runs' },
+  artifacts: { title: 'Artifacts and caches of pipelines, of all platforms' },
   credentials: { title: 'Keys, tokens and sessions' },
   outbound: { title: 'Rules for outbound calls' },
   workbench: { title: 'Linked files and test events' },
@@ -43,14 +44,14 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
       />
       <tbody>
         {amounts.map((amount) => {
-          const { part, items, maxItems, sizeBytes, maxBytes } = amount;
-          const { title, removal } = PARTS[part] ?? { title: part };
+          const { part, folder, items, maxItems, sizeBytes, maxBytes } = amount;
+          const { title, removal = folder && `Delete ${folder} while no pipeline runs` } = PARTS[part] ?? { title: part };
           return (
             <tr key={part} className="h-8 border-b border-line/60">
               <th scope="row" className="pr-3 font-normal">
                 {title}
                 {removal !== undefined && sizeBytes !== undefined && sizeBytes > 0 && (
-                  <span className="block text-muted text-xs">{removal}</span>
+                  <span className="block break-all text-muted text-xs">{removal}</span>
                 )}
               </th>
               <td className="pr-3">
