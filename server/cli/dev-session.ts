@@ -123,6 +123,11 @@ export class DevSession {
     this.#requestLog = await logRequests(this.#client, terminal, { isJson });
     const watched = new WatchedFolder(project.folder, (files) => this.#enqueue(() => this.#saved(files)));
     this.#stops.push(() => watched.stop());
+    // The files may have been saved between the reading for this start and the watching.
+    this.#enqueue(async () => {
+      const { content } = await project.read(terminal.env);
+      if (content !== seed.content) await this.#saved([project.file]);
+    });
     if (this.#options.isDebugging)
       await this.#reportFailure(async () => {
         for (const lambda of this.#published.lambdas) this.#debuggers.push(await startDebugging(this.#client, lambda));

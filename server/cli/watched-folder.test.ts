@@ -51,6 +51,24 @@ it('reports files in new folders, and files that replace others', async () => {
   expect(reports.flat()).not.toContain('b.ts~');
 });
 
+it('reports files in a folder that replaces another one of the same name, also those that came with it', async () => {
+  write('dist/index.js', 'one');
+  watch();
+  for (const text of ['second', 'another']) {
+    write(`${text}/index.js`, text);
+    write(`${text}/parts/part.js`, text);
+    reports = [];
+    rmSync(join(folder, 'dist'), { recursive: true });
+    renameSync(join(folder, text), join(folder, 'dist'));
+    await expect
+      .poll(() => reports.flat())
+      .toEqual(expect.arrayContaining([join('dist', 'index.js'), join('dist', 'parts', 'part.js')]));
+  }
+  reports = [];
+  write('dist/index.js', 'a later one');
+  await expect.poll(() => reports.flat()).toContain(join('dist', 'index.js'));
+});
+
 it('reports .env, but nothing in node_modules and hidden folders', async () => {
   for (const name of ['node_modules/a/index.js', '.git/HEAD', '.terrarium/world.json']) write(name, 'one');
   watch();

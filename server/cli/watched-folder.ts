@@ -12,7 +12,7 @@ const TEMPORARY_FILE = /^4913$|~$|^#|\.(?:swp|swx|tmp)$/;
 export class WatchedFolder {
   readonly #folder: string;
   readonly #onSaved: (files: string[]) => void;
-  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #watchers = new Map<string, { watcher: FSWatcher; identity: string | undefined }>();
   readonly #changedFiles = new Set<string>();
   /** Modification time and size of files when they were reported. */
   readonly #stamps = new Map<string, string>();
@@ -24,58 +24,67 @@ export class WatchedFolder {
   constructor(folder: string, onSaved: (files: string[]) => void) {
     this.#folder = folder;
     this.#onSaved = onSaved;
-    this.#watch(folder);
+    this.#watch(folder, false);
   }
 
   stop(): void {
     clearTimeout(this.#timer);
-    for (const watcher of this.#watchers.values()) watcher.close();
-    this.#watchers.clear();
+    for (const folder of [...this.#watchers.keys()]) this.#forget(folder);
   }
 
-  /** Folders near the top are watched first. */
-  #watch(top: string): void {
+  /**
+   * Folders near the top are watched first.
+   *
+   * @param isNew true if the files in it are reported: they were written before it is watched
+   */
+  #watch(top: string, isNew: boolean): void {
     const waiting = [top];
     for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
-      if (this.#watchers.has(folder)) continue;
+      // A build removes a folder and makes another one of the same name.
+      const identity = identityOf(folder);
+      const watched = this.#watchers.get(folder);
+      if (watched && watched.identity === identity) continue;
+      this.#forget(folder);
       if (this.#watchers.size >= MAX_FOLDERS) {
         this.isCut = true;
         return;
       }
-      waiting.push(...this.#watchOne(folder));
+      waiting.push(...this.#watchOne(folder, identity, isNew));
     }
   }
 
   /** Watches one folder. Returns the folders in it. */
-  #watchOne(folder: string): string[] {
-    const forget = () => {
-      this.#watchers.get(folder)?.close();
-      this.#watchers.delete(folder);
-    };
+  #watchOne(folder: string, identity: string | undefined, isNew: boolean): string[] {
     try {
       const watcher = watch(folder, (_event, name) => name !== null && this.#sawChange(join(folder, name), name));
-      watcher.on('error', forget);
-      this.#watchers.set(folder, watcher);
+      this.#watchers.set(folder, { watcher, identity });
+      watcher.on('error', () => this.#watchers.get(folder)?.watcher === watcher && this.#forget(folder));
       const entries = readdirSync(folder, { withFileTypes: true });
+      if (isNew)
+        for (const entry of entries) if (entry.isFile()) this.#sawChange(join(folder, entry.name), entry.name);
       return entries.flatMap((entry) =>
         entry.isDirectory() && !isSkipped(entry.name) ? [join(folder, entry.name)] : [],
       );
     } catch {
-      forget(); // it is gone, or not readable
+      this.#forget(folder); // it is gone, or not readable
       return [];
     }
+  }
+
+  #forget(folder: string): void {
+    this.#watchers.get(folder)?.watcher.close();
+    this.#watchers.delete(folder);
   }
 
   #sawChange(path: string, name: string): void {
     if (TEMPORARY_FILE.test(name) || (isSkipped(name) && name !== '.env')) return;
     const status = statusOf(path);
     if (status?.isDirectory()) {
-      this.#watch(path);
+      this.#watch(path, true);
       return;
     }
     if (!status && this.#watchers.has(path)) {
-      this.#watchers.get(path)?.close();
-      this.#watchers.delete(path);
+      this.#forget(path);
       return;
     }
     const stamp = status ? `${status.mtimeMs} ${status.size}` : 'gone';
@@ -99,6 +108,12 @@ function statusOf(path: string): Stats | undefined {
   } catch {
     return undefined; // it is gone, or not readable
   }
+}
+
+/** Differs between two folders that have had the same path; a new one often gets the number of the old one. */
+function identityOf(folder: string): string | undefined {
+  const status = statusOf(folder);
+  return status && `${status.ino} ${status.birthtimeMs}`;
 }
 
 function isSkipped(name: string): boolean {
