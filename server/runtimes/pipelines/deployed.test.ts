@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { containerBody, createTenant } from '../../testing/tenant.ts';
 import { waitForApp } from './deployed.ts';
@@ -31,11 +31,14 @@ it('ends at once for an app whose container nothing can run, and says what to do
   expect(reported).toEqual([]);
 });
 
-it('reports the successful response last if the app responded with an error before', async () => {
-  const statuses = [503, 200];
+/** Waits for an app without a container, whose server answers with these statuses after these times, and then with 200. */
+async function waitForAnswers(answers: readonly { status: number; afterMs?: number }[]) {
+  const waiting = [...answers];
   const server = createServer((_request, response) => {
-    response.writeHead(statuses.shift() ?? 200).end();
+    const { status, afterMs = 0 } = waiting.shift() ?? { status: 200 };
+    setTimeout(() => response.writeHead(status).end(), afterMs);
   }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo; // a listening TCP server has a port
   const url = `http://127.0.0.1:${port}/`;
@@ -44,9 +47,17 @@ it('reports the successful response last if the app responded with an error befo
   const reported: string[] = [];
   const { signal } = new AbortController();
   const options = { signal, expected: [], report: (text: string) => reported.push(text) };
-  expect(await waitForApp(calls, { containerId: undefined, name: 'web', urls: [url] }, options)).toMatchObject({
-    status: 200,
-  });
+  return { app: await waitForApp(calls, { containerId: undefined, name: 'web', urls: [url] }, options), reported, url };
+}
+
+it('reports the successful response last if the app responded with an error before', async () => {
+  const { app, reported, url } = await waitForAnswers([{ status: 503 }]);
+  expect(app).toMatchObject({ status: 200 });
   expect(reported).toEqual([`${url} responds with 503`, `${url} responds with 200`]);
-  server.close();
+});
+
+it('does not add up errors between which the app was not ready', async () => {
+  const { app } = await waitForAnswers([{ status: 500 }, { status: 503, afterMs: 5_500 }, { status: 500 }]);
+  expect(app).toMatchObject({ status: 200 });
+  expect(app).not.toHaveProperty('problem');
 });

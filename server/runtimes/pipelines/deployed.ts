@@ -15,7 +15,8 @@ const CRASH_LIMIT_MS = 8_000;
 /** The time for which an app may respond with an error while it starts. */
 const ERROR_LIMIT_MS = 5_000;
 const LOOK_EVERY_MS = 200;
-const ANSWER_TIMEOUT_MS = 5_000;
+/** Long enough for a slow app, and short enough to ask again one that lost a request while it started. */
+const ANSWER_TIMEOUT_MS = 20_000;
 const LOG_LINES = 30;
 /** The statuses of the gateway itself while no instance is ready. */
 const NOT_READY_STATUSES = [502, 503, 504];
@@ -66,9 +67,12 @@ export async function waitForApp(
   let untilMs = performance.now() + LIMIT_MS;
   let last = 'no request sent yet';
   const reported = new Set<string>();
-  const since = new Map<string, number>();
+  /** What the last look observed, with the time at which it began. */
+  let before: ReadonlyMap<string, number> = new Map();
+  let now = new Map<string, number>();
   const watching: Watching = {
     expected,
+    signal,
     report(text) {
       last = text;
       if (reported.has(text)) return; // what comes again and again is no news
@@ -77,13 +81,14 @@ export async function waitForApp(
       report(text);
     },
     lasts(observation, limitMs) {
-      const startedMs = since.get(observation) ?? performance.now();
-      since.set(observation, startedMs);
+      const startedMs = before.get(observation) ?? performance.now();
+      now.set(observation, startedMs);
       return performance.now() - startedMs >= limitMs;
     },
   };
   let found: Finding;
   while (!found && performance.now() < untilMs) {
+    [before, now] = [now, new Map()];
     found = await look(platform, deployed, watching);
     if (!found) await pause(LOOK_EVERY_MS, undefined, { signal });
   }
@@ -98,9 +103,9 @@ export async function waitForApp(
   return { ...(containerId !== undefined && { containerId }), name, ...app };
 }
 
-interface Watching extends Pick<WatchOptions, 'expected'> {
+interface Watching extends Pick<WatchOptions, 'expected' | 'signal'> {
   report(text: string): void;
-  /** True if the observation has held for that time. */
+  /** True if every look has made the observation for that time. */
   lasts(observation: string, limitMs: number): boolean;
 }
 
@@ -142,13 +147,13 @@ async function look(
 async function responsesOf(
   urls: readonly string[],
   app: Partial<PipelineApp>,
-  { expected, report, lasts }: Watching,
+  { expected, signal, report, lasts }: Watching,
 ): Promise<Finding> {
   let first: Partial<PipelineApp> = {};
   for (const base of urls) {
     for (const { path, status: expectedStatus } of expected.length > 0 ? expected : ANY_GOOD) {
       const url = path === '/' ? base : `${base.replace(/\/$/, '')}${path}`;
-      const status = await statusOf(url);
+      const status = await statusOf(url, signal);
       const isGood =
         expectedStatus === undefined ? Number(status) >= 200 && Number(status) < 400 : status === expectedStatus;
       if (isGood) {
@@ -197,12 +202,13 @@ async function isEngineOff(platform: PlatformCalls): Promise<boolean> {
 }
 
 /** The status of a response, or why there is none. */
-async function statusOf(url: string): Promise<number | string> {
+async function statusOf(url: string, signal: AbortSignal): Promise<number | string> {
   try {
-    const { status, body } = await sendRequest(url, { limits: within(ANSWER_TIMEOUT_MS) });
+    const { status, body } = await sendRequest(url, { signal, limits: within(ANSWER_TIMEOUT_MS) });
     body.destroy();
     return status;
   } catch (failure) {
+    signal.throwIfAborted();
     return reasonOf(failure);
   }
 }
