@@ -328,13 +328,13 @@ export class LambdaProcess {
       this.#write('stderr', chunk);
     });
     this.#control?.on('data', (chunk: Buffer) => this.#read(frames, chunk));
-    this.#control?.on('close', () => {
-      setTimeout(() => {
-        this.kill(
-          new LambdaFailure('crash', `the lambda closed file descriptor ${CONTROL_FD}, which the emulator needs`),
-        );
-      }, CLOSED_CHANNEL_TIMEOUT_MS);
-    });
+    const endUnlessEnded = (): void => {
+      // How a process ended tells more than the end of its channel.
+      if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+      const message = `the lambda closed file descriptor ${CONTROL_FD}, which the emulator needs`;
+      this.kill(new LambdaFailure('crash', message));
+    };
+    this.#control?.on('close', () => setTimeout(() => setImmediate(endUnlessEnded), CLOSED_CHANNEL_TIMEOUT_MS));
     // Errors of broken pipes are ignored, because the end of the process reports the reason.
     for (const stream of [stdout, stderr, this.#control, this.#calls]) stream?.on('error', () => {});
     // Nothing comes here; only so its end is noticed.
