@@ -49,7 +49,9 @@ test('endpoints show who can call them and the used part of their limit, and lin
   await expect(lead.getByRole('meter')).toHaveAttribute('aria-valuenow', '3');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await lead.getByRole('button', { name: 'Copy public address of lead' }).click();
-  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(`${platform.ready.gatewayUrl}/website/lead`);
+  await expect
+    .poll(() => page.evaluate('navigator.clipboard.readText()'))
+    .toBe(`${platform.ready.gatewayUrl}/website/lead`);
 
   // Requests over the limit are not counted, and the response gives the reason.
   for (let count = 3; count < 6; count++) await platform.call('/website/lead', WEB_FORM);

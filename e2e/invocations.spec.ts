@@ -1,5 +1,6 @@
 import { WEB_FORM } from '../server/model/web-form.ts';
-import { expect, test, type WindowPlatform } from './window.ts';
+import { Gate } from '../server/testing/gate.ts';
+import { expect, pressInTurn, test, type WindowPlatform } from './window.ts';
 
 const sendForm = (platform: WindowPlatform, fields: object = {}) =>
   platform.call('/website/lead', { payload: { ...WEB_FORM.payload, ...fields } });
@@ -98,8 +99,7 @@ test('requests, outbound calls and log lines are lists; requests have no credent
   await expect(page.getByText('not-it')).toBeHidden();
 
   await platform.open(page, 'home');
-  await page.keyboard.press('g');
-  await page.keyboard.press('o');
+  await pressInTurn(page, 'g', 'o');
   const calls = page.getByRole('grid', { name: 'Outbound calls' });
   await expect(calls).toContainText('crm.example.com');
   await calls.getByRole('row').nth(1).click();
@@ -112,10 +112,13 @@ test('requests, outbound calls and log lines are lists; requests have no credent
 });
 
 test('a running lambda is shown before it ends', { tag: '@slow' }, async ({ page, platform }) => {
+  const gate = await Gate.open();
   await platform.open(page, 'invocations');
   const { body } = await platform.send(page, 'GET', '/meta/demo/lambdas?expand=true');
   const [lambda] = body as { id: string; properties: { parent: { id: string } } }[];
-  const code = 'exports.run = (event, context, callback) => { setTimeout(() => callback(null, "late"), 3000); };';
+  const code = `exports.run = (event, context, callback) => {
+    require('http').get('${gate.url}', (response) => response.resume().on('end', () => callback(null, 'late')));
+  };`;
   const patched = await platform.send(page, 'PATCH', `/meta/demo/lambdas/${lambda?.id}`, [
     { op: 'replace', path: '/properties/code_type', value: 'inline' },
     { op: 'add', path: '/properties/code', value: code },
@@ -125,6 +128,9 @@ test('a running lambda is shown before it ends', { tag: '@slow' }, async ({ page
   const run = platform.send(page, 'POST', `/inspect/lambdas/${lambda?.id}/invoke`, {});
   const row = page.getByRole('grid', { name: 'Invocations' }).getByRole('row').nth(1);
   await expect(row).toContainText('running');
+  await gate.waitForClients(1);
+  gate.release();
   await run;
   await expect(row).toContainText('late');
+  gate.stop();
 });

@@ -70,7 +70,7 @@ test('an endpoint shows its limit and a public address that responds, and a sche
   await expect(page.getByRole('tabpanel')).toContainText(address);
   await expect(page.getByRole('tabpanel')).toContainText('60 a minute');
   await page.getByRole('button', { name: 'Copy public address' }).click();
-  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(address);
+  await expect.poll(() => page.evaluate<string>('navigator.clipboard.readText()')).toBe(address);
   await page.getByRole('button', { name: 'Copy as curl' }).click();
   await expect(page.getByText('The curl command is on the clipboard.')).toBeVisible();
   const curl = await page.evaluate<string>('navigator.clipboard.readText()');

@@ -8,7 +8,7 @@ const run = (page: Page) => page.keyboard.press('ControlOrMeta+Enter');
 
 test('a failed run shows its error, and the editor marks the line', { tag: '@slow' }, async ({ page, platform }) => {
   const client = await lambdaClient(platform, page);
-  const lambda = await client.make('fails', 'exports.run = () => {\n  const a = ;\n};\n', { timeout: 1 });
+  const lambda = await client.make('fails', 'exports.run = () => {\n  const a = ;\n};\n');
   await openLambda(platform, page, lambda);
   const console = consoleOf(page);
   const mark = page.locator('.cm-lintRange-error');
@@ -32,9 +32,13 @@ test('a failed run shows its error, and the editor marks the line', { tag: '@slo
   await expect(mark).toHaveCount(0);
   await expect(console).toContainText('The code has changed since.');
 
+  const setTimeoutOfLambda = (value: number) =>
+    client.patch(lambda.id, { op: 'add', path: '/properties/timeout', value });
+  await setTimeoutOfLambda(1);
   await save('exports.run = () => new Promise(() => {});\n');
   await expect(console).toContainText('timeout');
   await expect(console).toContainText("the handler returned no result within 1 s (the lambda's 'timeout')");
+  await setTimeoutOfLambda(60);
   await save('exports.run = () => process.exit(3);\n');
   await expect(console).toContainText("the lambda's process ended with exit code 3");
   await save('exports.other = 1;\n');

@@ -89,9 +89,9 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   await expect(dialog).toContainText('This address works on this machine only');
   await dialog.getByRole('button', { name: 'Copy sign-in details' }).click();
   await colleague();
-  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(
-    new RegExp(`/ui/\nUser name: grace\nPassword: ${password}$`),
-  );
+  await expect
+    .poll(() => page.evaluate<string>('navigator.clipboard.readText()'))
+    .toMatch(new RegExp(`/ui/\nUser name: grace\nPassword: ${password}$`));
   await page.keyboard.press('Escape');
 
   // The user's tree starts with the resources that the user can view and create something in.

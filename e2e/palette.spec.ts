@@ -1,5 +1,5 @@
 import { expectNoFaults } from './axe.ts';
-import { expect, type Page, test, type WindowPlatform } from './window.ts';
+import { expect, type Page, pressInTurn, test, type WindowPlatform } from './window.ts';
 
 interface Named {
   id: string;
@@ -134,8 +134,7 @@ test('a scope filters every screen, is in the address, and survives navigation',
   await expect(page.getByRole('group', { name: 'Scope of every page' })).toContainText('production');
 
   for (const letter of ['r', 'i', 'g', 'c', 't']) {
-    await page.keyboard.press('g');
-    await page.keyboard.press(letter);
+    await pressInTurn(page, 'g', letter);
     await expect(page).toHaveURL(new RegExp(`scope=${environment.id}`));
   }
   await page.reload();

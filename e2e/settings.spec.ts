@@ -5,7 +5,7 @@ import { basic, bearer, send } from '../server/testing/client.ts';
 import { expectNoFaults } from './axe.ts';
 import { PlatformProcess } from './platform-process.ts';
 import { SCREENS } from './screens.ts';
-import { expect, type Page, test } from './window.ts';
+import { expect, type Page, pressInTurn, test } from './window.ts';
 
 const openTab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click();
 
@@ -56,8 +56,7 @@ test('disabled single-letter shortcuts do nothing, and all others work', { tag: 
 
   await letters.focus();
   await page.keyboard.press('Space');
-  await page.keyboard.press('g');
-  await page.keyboard.press('h');
+  await pressInTurn(page, 'g', 'h');
   await expect(page.getByRole('heading', { name: 'Home', exact: true })).toBeVisible();
 });
 

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, type Page } from '@playwright/test';
 
-/** Timeouts of one attempt to load the window, and of all attempts. */
+/** Timeout of one attempt to load the window, which may have been aborted. */
 const LOAD_LIMIT_MS = 10_000;
-const OPEN_LIMIT_MS = 30_000;
 /** The local storage item in which the window keeps the key of its session cookie. */
 const SESSION_KEY_ITEM = 'terrarium.session-key';
 /** A small file of the window's origin. */
@@ -76,7 +75,14 @@ export abstract class WindowPlatform {
    */
   async startAt(preferredPort: number): Promise<number> {
     if (preferredPort !== 0 && (await isFree(preferredPort))) this.#firstPort = preferredPort;
-    await this.start();
+    try {
+      await this.start();
+    } catch (failure) {
+      // Another program has taken the port in the meantime.
+      if (this.#firstPort === 0 || !/EADDRINUSE|in use/.test(String(failure))) throw failure;
+      this.#firstPort = 0;
+      await this.start();
+    }
     return this.ports.basePort;
   }
 
@@ -100,13 +106,12 @@ export abstract class WindowPlatform {
     const once = async () => {
       if ((await page.context().cookies()).length === 0) await this.#signIn(page);
       await page.goto(`${this.windowOrigin}/ui/${path}`);
-      await this.#waitUntilShown(page);
+      await this.#waitUntilShown(page, { timeout: LOAD_LIMIT_MS });
     };
-    await expect(once).toPass({ timeout: OPEN_LIMIT_MS });
+    await expect(once).toPass({ timeout: 12 * LOAD_LIMIT_MS });
   }
 
-  async #waitUntilShown(page: Page): Promise<void> {
-    const loaded = { timeout: LOAD_LIMIT_MS };
+  async #waitUntilShown(page: Page, loaded: { timeout?: number } = {}): Promise<void> {
     await expect(page.getByRole('main').getByRole('heading').first()).toBeVisible(loaded);
     // Before that, the page may miss a key press.
     await expect(page.getByRole('contentinfo')).toContainText('live', loaded);

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { openSignInPage } from '../server/cli/show-window.ts';
 import { expectNoFaults, waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
-import { expect, test } from './window.ts';
+import { expect, pressInTurn, test } from './window.ts';
 
 /** Markup that has no effect as text. If a page interprets it as HTML, it sets a global variable that the test sees. */
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
@@ -140,8 +140,7 @@ test('screens, a list and a resource are reached by keyboard', { tag: '@slow' },
   await platform.call('/website/orders/1001');
   await platform.call('/website/orders/1001');
   await platform.open(page);
-  await page.keyboard.press('g');
-  await page.keyboard.press('i');
+  await pressInTurn(page, 'g', 'i');
   await expect(page.getByRole('heading', { name: 'Invocations' })).toBeVisible();
   await expect(page.getByRole('grid', { name: 'Invocations' }).getByRole('row')).toHaveCount(3);
   await page.keyboard.press('j');
@@ -168,8 +167,7 @@ test('screens, a list and a resource are reached by keyboard', { tag: '@slow' },
   await page.keyboard.press('Escape');
   await expect(page.getByRole('dialog')).toBeHidden();
   // In text fields, shortcuts are text.
-  await page.keyboard.press('g');
-  await page.keyboard.press('l');
+  await pressInTurn(page, 'g', 'l');
   await expect(page.getByRole('heading', { name: 'Lambdas' })).toBeVisible();
 });
 

@@ -9,6 +9,11 @@ import type { WindowPlatform } from './window-platform.ts';
 
 export { expect, type Page, type WindowPlatform };
 
+/** Presses keys of a sequence, which the window forgets after a second, without waiting between them. */
+export async function pressInTurn(page: Page, ...keys: string[]): Promise<void> {
+  await Promise.all(keys.map((key) => page.keyboard.press(key)));
+}
+
 interface Fixtures {
   /** Options of the platform. Without `containers`, it has no container engine. */
   startOptions: TerrariumOptions;

@@ -107,10 +107,10 @@ describe.runIf(process.platform !== 'win32')('a browser', () => {
     return path;
   };
   /** Opens the chosen window; resolves to the printed lines and to the page. */
-  const show = async (window: WindowChoice) => {
+  const show = async (window: WindowChoice, failsWithinMs?: number) => {
     const lines: string[] = [];
     const terminal = { print: (line: string) => void lines.push(line), env: { HOME: home } };
-    const page = await showWindow(window, context, () => WINDOW_URL, terminal);
+    const page = await showWindow(window, context, () => WINDOW_URL, terminal, failsWithinMs);
     if (page) pages.push(page);
     return { lines, page };
   };
@@ -142,9 +142,11 @@ describe.runIf(process.platform !== 'win32')('a browser', () => {
     },
   );
 
+  const NEVER_MS = 10 * 60_000;
+
   it('that does not exist or cannot run leaves no page behind', async () => {
     for (const opener of [[join(home, 'none')], [await program('#!/bin/sh\nexit 3\n')]]) {
-      const { page, lines } = await show({ kind: 'browser', opener, line: 'Opening it.' });
+      const { page, lines } = await show({ kind: 'browser', opener, line: 'Opening it.' }, NEVER_MS);
       expect(page).toBeUndefined();
       expect(lines.at(-1)).toMatch(
         /^The window was not opened: The default browser could not be opened \((spawn .* ENOENT|it ended with exit code 3)\)[.]$/,

@@ -22,6 +22,7 @@ const FAILS_WITHIN_MS = 1_500;
  * Opens the chosen window in a browser and prints a line; if it cannot be opened, tries the next choice.
  *
  * @param windowUrl returns an address that signs in
+ * @param failsWithinMs a browser that ends with an error later than that counts as opened
  * @returns the page that the browser opens; undefined if no browser was started
  */
 export async function showWindow(
@@ -29,6 +30,7 @@ export async function showWindow(
   context: WindowContext,
   windowUrl: () => string,
   terminal: Pick<Terminal, 'print' | 'env'>,
+  failsWithinMs = FAILS_WITHIN_MS,
 ): Promise<SignInPage | undefined> {
   if (window.line) terminal.print(window.line);
   if (window.kind !== 'app' && window.kind !== 'browser') return undefined;
@@ -43,7 +45,7 @@ export async function showWindow(
     );
     return undefined;
   }
-  const failure = await openWindow(window, page.url);
+  const failure = await openWindow(window, page.url, failsWithinMs);
   if (!failure) return page;
   await page.close();
   const name = window.kind === 'app' ? window.name : 'The default browser';
@@ -52,7 +54,7 @@ export async function showWindow(
     window.kind === 'app'
       ? chooseWindow({ ...context, electron: { missing }, chromium: undefined })
       : ({ kind: 'headless', line: `The window was not opened: ${missing}.` } as const);
-  return showWindow(next, context, windowUrl, terminal);
+  return showWindow(next, context, windowUrl, terminal, failsWithinMs);
 }
 
 /** Is Safari the default browser, perhaps, and would ask the system for the name of the window in vain? Other browsers know the name. */
@@ -76,11 +78,12 @@ export async function needsPlainAddress(
 export function openWindow(
   choice: WindowChoice & { kind: 'app' | 'browser' },
   url: string,
+  failsWithinMs = FAILS_WITHIN_MS,
 ): Promise<string | undefined> {
   const [file = '', ...args] = choice.kind === 'app' ? [choice.path, `--app=${url}`] : [...choice.opener, url];
   return new Promise((resolve) => {
     const child = startProgram(file, args, { detached: true, stdio: 'ignore' });
-    const timer = setTimeout(() => resolve(undefined), FAILS_WITHIN_MS);
+    const timer = setTimeout(() => resolve(undefined), failsWithinMs);
     const settle = (reason: string | undefined) => {
       clearTimeout(timer);
       resolve(reason);

@@ -51,7 +51,9 @@ describe('a browser', () => {
   it('that does not exist or cannot run is reported', async () => {
     expect(await openWindow({ kind: 'browser', opener: [join(folder, 'none')], line }, 'http://x/')).toMatch(/ENOENT/);
     const opener = [await program('xdg-open', 'exit 3')];
-    expect(await openWindow({ kind: 'browser', opener, line }, 'http://x/')).toBe('it ended with exit code 3');
+    expect(await openWindow({ kind: 'browser', opener, line }, 'http://x/', 10 * 60_000)).toBe(
+      'it ended with exit code 3',
+    );
   });
 
   it('is found on the path; CI, SSH and the display are read from the environment', () => {
@@ -229,7 +231,7 @@ describe("Electron's binary, which is not installed yet", () => {
     mirror.behavior = 'slow';
     const stop = new AbortController();
     const first = fetching({ signal: stop.signal });
-    await vi.waitUntil(() => existsSync(join(into, '.terrarium-fetching')));
+    await vi.waitUntil(() => existsSync(join(into, '.terrarium-fetching')), { timeout: 60_000 });
     await expect(fetching()).rejects.toThrow(`process ${process.pid} is already downloading it`);
     stop.abort();
     await expect(first).rejects.toThrow();

@@ -21,6 +21,8 @@ export interface ContainerProxyOptions {
   steadyMs(): number;
   /** Timeout for an instance to start its response, from the end of the request (D-159); default: one minute. */
   answerTimeoutMs?: number;
+  /** Time for which a connection that is not used is kept. */
+  idleConnectionMs?: number;
 }
 
 /** Forwards requests to containers: round robin over the ready instances (D-047, D-159). */
@@ -28,11 +30,13 @@ export class ContainerProxy {
   readonly #directory: InstanceDirectory;
   readonly #answerTimeoutMs: number;
   readonly #turns: RoundRobin;
-  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_CONNECTION_MS });
+  readonly #agent: Agent;
 
-  constructor({ directory, steadyMs, answerTimeoutMs = ANSWER_TIMEOUT_MS }: ContainerProxyOptions) {
+  constructor(options: ContainerProxyOptions) {
+    const { directory, steadyMs, answerTimeoutMs = ANSWER_TIMEOUT_MS, idleConnectionMs = IDLE_CONNECTION_MS } = options;
     this.#directory = directory;
     this.#answerTimeoutMs = answerTimeoutMs;
+    this.#agent = new Agent({ keepAlive: true, timeout: idleConnectionMs });
     this.#turns = new RoundRobin(directory, steadyMs);
   }
 

@@ -73,6 +73,8 @@ export class TestShop implements InstanceDirectory {
     this.proxy = new ContainerProxy({
       directory: this,
       steadyMs: () => this.gateway.nowMs,
+      // Longer than between any two requests of a test.
+      idleConnectionMs: 10 * 60_000,
       ...(options.answerTimeoutMs !== undefined && { answerTimeoutMs: options.answerTimeoutMs }),
     });
     this.gateway = new TestGateway({ ...options.gateway, containers: this.proxy });

@@ -11,6 +11,16 @@ import { LambdaService, type LambdaServiceOptions } from '../runtimes/lambdas/la
 
 const OWNER = '00000000-0000-4000-8000-000000000001';
 
+/** Source of a handler that holds 400 MB outside of the heap, and never ends. */
+export const HOLD_BUFFERS = `const held = [];
+  exports.run = async () => {
+    while (held.length < 100) {
+      held.push(Buffer.alloc(4e6, 1));
+      await new Promise(setImmediate);
+    }
+    await new Promise(() => setInterval(() => {}, 1_000));
+  };`;
+
 /** A LambdaService with its folders and a small world whose changes it receives as from the store. */
 export class TestLambdaService {
   readonly lambdas: LambdaService;

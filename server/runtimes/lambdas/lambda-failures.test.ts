@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
+import { failureOf, HOLD_BUFFERS, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 let service: TestLambdaService;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('each failure of D-139 has its own outcome and message', () => {
       }`,
       { timeout: 1, env: { DONE: done } },
     );
-    await service.invoke(lambda);
+    resultOf(await service.invoke(lambda));
     const answer = service.invoke(lambda, '1');
     await new Promise((resolve) => setImmediate(resolve));
     await new Promise((resolve) => setImmediate(resolve));
@@ -52,9 +52,7 @@ describe('each failure of D-139 has its own outcome and message', () => {
   });
 
   it('memory outside of the heap counts too', async () => {
-    const code =
-      'const all = []; exports.run = async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise(setImmediate) } }';
-    const invocation = await service.run(code, { memory: 48 });
+    const invocation = await service.run(HOLD_BUFFERS, { memory: 48 });
     expect(failureOf(invocation)).toMatch(/^crash: the lambda ran out of memory at 48 MB/);
   });
 

@@ -92,7 +92,7 @@ describe('processes of a lambda (D-142)', () => {
     const service = await start({ limits: { idleMs: 50, spares: 0 } });
     const pid = Number(resultOf(await service.run(TELL_PID)));
     await expect.poll(() => service.lambdas.stats().processes).toBe(0);
-    expect(isAlive(pid)).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   });
 
   it('are kept ready where the lambda wants it, and replaced when they are gone', async () => {
@@ -247,7 +247,7 @@ describe('processes of all lambdas together', () => {
     const [first, second, third] = [service.lambda(TELL_PID), service.lambda(TELL_PID), service.lambda(TELL_PID)];
     const pids = [resultOf(await service.invoke(first)), resultOf(await service.invoke(second))].map(Number);
     resultOf(await service.invoke(third));
-    expect(isAlive(pids[0] ?? 0)).toBe(false);
+    await expect.poll(() => isAlive(pids[0] ?? 0)).toBe(false);
     expect(Number(resultOf(await service.invoke(second)))).toBe(pids[1]);
     expect(service.lambdas.stats().processes).toBe(2);
   });

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { ProcessReaper } from '../../../system/process-tree.ts';
-import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
+import { failureOf, HOLD_BUFFERS, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
 import { LambdaProcess } from './lambda-process.ts';
 import { fitsSpare, SPARE } from './process-group.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
 const TELL_PID = 'exports.run = () => process.pid';
-/** Allocates this many MB, half of them in the heap, and returns the limit of its heap in bytes. */
+/** Allocates this many MB, half of them in the heap, and returns the limit of its heap in bytes; ends only after less than 400. */
 const HOLD_MEMORY = `
   const held = [];
   exports.run = async (event) => {
@@ -15,6 +15,7 @@ const HOLD_MEMORY = `
       held.push(Buffer.alloc(1024 * 1024, mb), Array.from({ length: 128 * 1024 }, (_, at) => at + 0.5));
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
+    if (Number(event) >= 400) await new Promise(() => setInterval(() => {}, 1_000));
     return require('v8').getHeapStatistics().heap_size_limit;
   };`;
 /** Keeps little, but throws much away. */
@@ -50,9 +51,7 @@ describe('generic processes that are ready', () => {
     const id = service.lambda(HOLD_MEMORY, { memory: 64 });
     await expect.poll(() => spares()).toBe(1);
     expect(Number(resultOf(await service.invoke(id, '2')))).toBeLessThan(200 * 1024 * 1024);
-    const buffers =
-      'const all = []; exports.run = async () => { for (;;) { all.push(Buffer.alloc(4e6, 1)); await new Promise(setImmediate) } }';
-    const failed = await service.run(buffers, { memory: 64 });
+    const failed = await service.run(HOLD_BUFFERS, { memory: 64 });
     expect(failureOf(failed)).toMatch(/^crash: the lambda ran out of memory at 64 MB/);
   });
 
