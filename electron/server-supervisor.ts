@@ -166,7 +166,7 @@ async function untilSilent({ stdout, stderr }: ServerChild): Promise<void> {
   });
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LAST_WORDS_TIMEOUT_MS);
+    timer = setTimeout(() => setImmediate(resolve), LAST_WORDS_TIMEOUT_MS);
   });
   await Promise.race([Promise.allSettled(ends), timeout]);
   clearTimeout(timer);

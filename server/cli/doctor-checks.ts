@@ -1,7 +1,7 @@
 import { mkdtemp, rmdir, stat, statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { reasonOf } from '../model/errors.ts';
+import { codeOf, reasonOf } from '../model/errors.ts';
 import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
 import { listeners } from '../platform/declarations.ts';
 import { probeEngine } from '../platform/engine-probe.ts';
@@ -156,7 +156,7 @@ export async function checkEngine({ containers: { engine } }: Config, env: NodeJ
   }
 }
 
-const ASK_TIMEOUT_MS = 5_000;
+const ASK_TIMEOUT_MS = 30_000;
 
 interface Program {
   name: string;
@@ -182,8 +182,9 @@ async function checkProgram({ name, why, debian = name }: Program, env: Terminal
   try {
     const { stdout } = await runProgram(name, ['--version'], { env: { ...env }, timeout: ASK_TIMEOUT_MS });
     return report(true, stdout.split('\n', 1)[0]?.trim() ?? '');
-  } catch {
-    return report(false, `not found, and ${why}: ${installLine(name, debian)}`);
+  } catch (failure) {
+    if (codeOf(failure) === 'ENOENT') return report(false, `not found, and ${why}: ${installLine(name, debian)}`);
+    return report(false, `\`${name} --version\` fails, and ${why}: ${reasonOf(failure)}`);
   }
 }
 

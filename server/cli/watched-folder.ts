@@ -60,8 +60,7 @@ export class WatchedFolder {
       this.#watchers.set(folder, { watcher, identity });
       watcher.on('error', () => this.#watchers.get(folder)?.watcher === watcher && this.#forget(folder));
       const entries = readdirSync(folder, { withFileTypes: true });
-      if (isNew)
-        for (const entry of entries) if (entry.isFile()) this.#sawChange(join(folder, entry.name), entry.name);
+      if (isNew) for (const entry of entries) if (entry.isFile()) this.#sawChange(join(folder, entry.name), entry.name);
       return entries.flatMap((entry) =>
         entry.isDirectory() && !isSkipped(entry.name) ? [join(folder, entry.name)] : [],
       );

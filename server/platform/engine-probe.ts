@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { closedSocketReason, dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
 import { homeFolder } from '../system/nearest-folder.ts';
 
-const PROBE_TIMEOUT_MS = 2_000;
+const PROBE_TIMEOUT_MS = 10_000;
 
 /**
  * Asks an engine whether it is there; nothing that would speak to it is loaded for that.

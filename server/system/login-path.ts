@@ -1,7 +1,7 @@
 import { runProgram } from './programs.ts';
 
 /** Start files of a shell can take long, or wait for input that never comes. */
-const SHELL_TIMEOUT_MS = 5_000;
+const SHELL_TIMEOUT_MS = 15_000;
 const MARK = '__terrarium_path__';
 
 /** The search path of the user's login shell, for programs that the desktop starts; undefined if the shell does not return one. */

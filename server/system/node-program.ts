@@ -6,7 +6,8 @@ import { nodeFile } from './this-system.ts';
 
 /** The oldest version of Node.js that Terrarium works with, as in package.json. */
 const OLDEST = /[\d.]+/.exec(manifest.engines.node)?.[0] ?? '';
-const VERSION_TIMEOUT_MS = 5_000;
+/** On a busy machine, a version manager's script takes seconds to find its program. */
+const VERSION_TIMEOUT_MS = 30_000;
 
 /** The name of the runtime of this process if it is not Node.js, such as `Bun 1.4.5`. */
 export function otherRuntime(versions: Readonly<Record<string, string | undefined>>): string | undefined {

@@ -171,9 +171,10 @@ export class PoolWorker {
         const end = () => {
           if (this.#inFlight.length > 0 && this.#sinceMs === sinceMs) this.process.kill(timedOut(timeoutMs));
         };
-        if (this.process.hasReturned) setTimeout(end, LATE_RESULT_MS).unref();
         // The result may be there already: after the machine slept, timers come before what was received.
-        else setImmediate(end);
+        const endSoon = () => setImmediate(end);
+        if (this.process.hasReturned) setTimeout(endSoon, LATE_RESULT_MS).unref();
+        else endSoon();
       }, timeoutMs).unref();
     }
   }

@@ -31,8 +31,12 @@ interface InFlightCall {
   hasBegun: boolean;
   /** Once the handler has ended: the call is over when all that it wrote has been read. */
   ending?: Ending;
-  hasBeenRead: boolean;
+  /** Turns of the event loop since its end in which what it has written and reported was read. */
+  turns: number;
 }
+
+/** A program or thread that the process has started reports by a connection, which is accepted in one turn and read in the next. */
+const TURNS_FOR_REPORTS = 3;
 
 interface Listeners {
   onLine(stream: LogLine['stream'], text: string): void;
@@ -51,6 +55,8 @@ export class InFlightCalls {
   readonly #earlier = new Map<number, CallListener>();
   readonly #output: OutputLines;
   readonly #listeners: Listeners;
+  /** True once the process has started programs or threads. */
+  hasReporters = false;
   /** Output that has been read and is not assigned to a call yet. */
   #unclaimed: { stream: LogLine['stream']; chunk: Buffer }[] = [];
   #reportedBytes = 0;
@@ -88,7 +94,7 @@ export class InFlightCalls {
   add(listener: CallListener): Readonly<InFlightCall> {
     for (const [number, earlier] of this.#earlier) if (!earlier.goesOn()) this.#earlier.delete(number);
     this.#total += 1;
-    const call: InFlightCall = { number: this.#total, listener, hasBegun: false, hasBeenRead: false };
+    const call: InFlightCall = { number: this.#total, listener, hasBegun: false, turns: 0 };
     this.#inFlight.push(call);
     if (this.#inFlight.length === 1) this.#output.renew();
     return call;
@@ -209,12 +215,14 @@ export class InFlightCalls {
     });
   }
 
-  /** True if a call that has written something ended in this turn. The next turn reads all of that. */
+  /** True if what a call has written or reported before its end is read in one of the next turns. */
   #waitsForOutput(): boolean {
     let waits = false;
     for (const call of this.#inFlight) {
-      if (call.hasBeenRead || call.ending?.kind !== 'outcome' || isSilent(call.ending)) continue;
-      call.hasBeenRead = true;
+      if (call.ending?.kind !== 'outcome') continue;
+      const turns = this.hasReporters ? TURNS_FOR_REPORTS : isSilent(call.ending) ? 0 : 1;
+      if (call.turns >= turns) continue;
+      call.turns += 1;
       waits = true;
     }
     return waits;

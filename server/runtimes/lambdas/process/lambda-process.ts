@@ -253,6 +253,7 @@ export class LambdaProcess {
   #noteStarted({ pid, ended }: SubprocessHead): void {
     if (!this.#hasStarted) this.onSubprocess();
     this.#hasStarted = true;
+    this.#inFlight.hasReporters = true;
     if (ended && pid !== undefined) this.#started.delete(pid);
     else if (pid !== undefined) this.#started.add(pid);
   }

@@ -10,7 +10,8 @@ export interface Executor {
   note?: string;
 }
 
-const VERSION_TIMEOUT_MS = 5_000;
+/** On a busy machine, a version manager's script takes seconds to find its program. */
+const VERSION_TIMEOUT_MS = 30_000;
 /** Oldest version of Node.js that the bundle of a lambda's process is built for. */
 const OLDEST_MAJOR = 20;
 
