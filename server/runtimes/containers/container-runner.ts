@@ -413,26 +413,24 @@ export class ContainerRunner {
         );
       }
       const isReady = this.#canServe(now) && this.#isSteady(now);
-      if (isReady && !isConfirmed) {
+      const isListening = ({ id }: Instance) => this.#readiness.isListening(id);
+      const isSilent = isReady && !isListening(now) && this.#instances.some(isListening);
+      if (isReady && !isSilent) {
+        if (isConfirmed) return;
         // Events of the engine can be late: on a busy machine, the instance may have ended already.
         isConfirmed = true;
         await this.#look();
         continue;
       }
       isConfirmed = false;
-      if (isReady) {
-        const isListening = ({ id }: Instance) => this.#readiness.isListening(id);
-        if (isListening(now) || !this.#instances.some(isListening)) return;
+      const isLate = monotonicMs() > untilMs;
+      // A slow program may listen yet, but not one that listens elsewhere.
+      if (isSilent && (isLate || this.#readiness.isListeningElsewhere(now.id))) {
         const ports = now.addresses.map(({ containerPort }) => containerPort).join(', ');
-        throw new Error(
-          await this.#withLog(
-            `the new definition does not listen on port ${ports}, so the old one stays in use`,
-            instance,
-          ),
-        );
+        const reason = `the new definition does not listen on port ${ports}, so the old one stays in use`;
+        throw new Error(await this.#withLog(reason, instance));
       }
-      if (monotonicMs() > untilMs)
-        throw new Error('the new definition was not ready in time, so the old one stays in use');
+      if (isLate) throw new Error('the new definition was not ready in time, so the old one stays in use');
       await pause(WATCH_INTERVAL_MS);
     }
     signal.throwIfAborted();

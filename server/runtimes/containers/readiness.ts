@@ -27,6 +27,8 @@ interface Opening {
   /** The start of the instance before it. */
   startedAtMs: number | undefined;
   isListening: boolean;
+  /** True if its programs are known to listen, but where no connection leads to: time does not change that. */
+  isElsewhere: boolean;
   /** A sentence about the ports that did not open. */
   complaint: string | undefined;
 }
@@ -67,6 +69,11 @@ export class Readiness {
   /** False if it publishes ports, and none of them opened in time. */
   isListening(instanceId: string): boolean {
     return this.#watched.get(instanceId)?.open?.isListening === true;
+  }
+
+  /** True if none of its ports opened, and its programs listen on others, or only on its own loopback. */
+  isListeningElsewhere(instanceId: string): boolean {
+    return this.#watched.get(instanceId)?.open?.isElsewhere === true;
   }
 
   /** A sentence, after the name of an instance, about ports that did not open in time. */
@@ -124,6 +131,7 @@ export class Readiness {
       sinceMs: monotonicMs(),
       startedAtMs: instance.startedAtMs,
       isListening: closed.length === 0 || closed.length < ports.length,
+      isElsewhere: false,
       complaint: undefined,
     };
     watched.open = opening;
@@ -135,6 +143,7 @@ export class Readiness {
       if (!isCurrent()) return;
       const complaint = closed.length > 0 ? closedPortsSentence(closed, sockets) : undefined;
       opening.isListening = closed.length < ports.length;
+      opening.isElsewhere = !opening.isListening && sockets !== undefined && sockets.length > 0;
       if (complaint !== opening.complaint) {
         opening.complaint = complaint;
         this.#options.onChange();

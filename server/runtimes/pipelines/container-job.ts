@@ -123,11 +123,12 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
     // With the folders above, so that a user of the image may write in each.
     await engine.copyIn(job.buildsDir, container);
     const exitCode = await engine.run(container, job);
+    const isInTime = !signal.aborted;
     for (const startedService of started) if (!startedService.hasEnded) await reportEnd(engine, job, startedService);
     await engine.copyOut(container, projectDir, job.workDir).catch((failure) => {
       job.onNote(`its files could not be copied from its container: ${failure.message}`);
     });
-    return { exitCode };
+    return { exitCode, ...(isInTime && { isInTime }) };
   } catch (failure) {
     signal.throwIfAborted();
     return { exitCode: 1, reason: reasonOf(failure) };

@@ -22,7 +22,7 @@ import { type JobNetwork, LOOPBACK_FROM_MACHINE } from './platform-route.ts';
 
 /** Time for a job to end after a stop request. */
 const STOP_SECONDS = 2;
-const RESPONSE_LIMIT_MS = 10_000;
+const RESPONSE_LIMIT_MS = 60_000;
 const CLEAR_LIMIT_MS = 30_000;
 /** A run waits for the removal of what ended runs have left, but not for what cannot be removed. */
 const SWEEP_LIMIT_MS = 5_000;

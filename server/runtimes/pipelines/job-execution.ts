@@ -134,7 +134,7 @@ async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number
     ? await runInContainer(toRun, { engine, projectDir, platformUrls: options.platformUrls })
     : await runOnHost(toRun, env);
   if (options.signal.aborted) return outcome;
-  if (late?.aborted)
+  if (late?.aborted && !outcome.isInTime)
     return {
       exitCode: outcome.exitCode || 1,
       reason: `it exceeded its timeout of ${definition.timeout}`,

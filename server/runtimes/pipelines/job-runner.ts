@@ -31,6 +31,8 @@ export interface JobOutcome {
   reason?: string;
   /** The kind of failure, in the words of `retry: when`, if it was not the script. */
   kind?: 'job_execution_timeout' | 'runner_system_failure';
+  /** Set if its script ended before its timeout, however long its files are copied afterwards. */
+  isInTime?: true;
 }
 
 /** Longest line: the output of a progress bar has no line ends. */
