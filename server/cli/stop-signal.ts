@@ -3,8 +3,8 @@ import type { Terminal } from './terminal.ts';
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm repeats a signal that the terminal has already sent: signals within this time count as one. */
-const SAME_SIGNAL_MS = 500;
+/** npm repeats a signal that the terminal has sent, and ends when the terminal is closed: signals within this time count as one. */
+const SAME_SIGNAL_MS = 2_000;
 
 /**
  * Resolves to the name of the first signal that asks the process to stop. A second one ends it at once, with the shells' exit code
