@@ -27,9 +27,9 @@ export interface SupervisorOptions {
   stopTimeoutMs?: number;
 }
 
-const READY_TIMEOUT_MS = 60_000;
-/** A server completes invocations and removes containers before it ends. */
-const STOP_TIMEOUT_MS = 30_000;
+const READY_TIMEOUT_MS = 120_000;
+/** A server completes invocations and removes containers before it ends, for which it takes up to 35 s. */
+const STOP_TIMEOUT_MS = 60_000;
 const KEPT_LINES = 40;
 /** The last output may arrive after the end; a lambda that is still running keeps the pipe open. */
 const LAST_WORDS_TIMEOUT_MS = 500;

@@ -5,7 +5,7 @@ import { type EngineProxy, makeEngineProxy } from '../../../testing/engine-proxy
 import { EngineUnreachable } from '../engine.ts';
 import { DockerEngine } from './docker-engine.ts';
 
-const BEAT_IS_MISSED_MS = 5_500;
+const BEAT_IS_MISSED_MS = 10_500;
 
 let proxy: EngineProxy;
 let engine: DockerEngine;

@@ -9,8 +9,8 @@ import { closedSocketReason, type DockerAddress } from './docker-address.ts';
 
 /** For the whole of a plain answer, for the head of a streamed one; what streams on is looked after by the beats of its engine. */
 const CALL_LIMIT_MS = 60_000;
-/** A daemon that is well says at once that it is; of its version Podman asks other programs, for seconds on a busy machine. */
-const BEAT_LIMIT_MS = 5_000;
+/** A daemon that is well says so within seconds, also on a busy machine; of its version Podman asks other programs, which takes longer. */
+const BEAT_LIMIT_MS = 10_000;
 /** Nothing is said before the registry has answered. */
 const PULL_LIMIT_MS = 120_000;
 
