@@ -11,7 +11,7 @@ import { LambdaService, type LambdaServiceOptions } from '../runtimes/lambdas/la
 
 const OWNER = '00000000-0000-4000-8000-000000000001';
 
-/** Source of a handler that holds 400 MB outside of the heap, and never ends. */
+/** Source of a handler that keeps 400 MB outside of the heap, and never ends. */
 export const HOLD_BUFFERS = `const held = [];
   exports.run = async () => {
     while (held.length < 100) {

@@ -67,7 +67,7 @@ export async function waitForApp(
   let untilMs = performance.now() + LIMIT_MS;
   let last = 'no request sent yet';
   const reported = new Set<string>();
-  /** What the last look observed, with the time at which it began. */
+  /** The observations of the last look, with the times at which they began. */
   let before: ReadonlyMap<string, number> = new Map();
   let now = new Map<string, number>();
   const watching: Watching = {

@@ -45,7 +45,9 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
       <tbody>
         {amounts.map((amount) => {
           const { part, folder, items, maxItems, sizeBytes, maxBytes } = amount;
-          const { title, removal = folder && `Delete ${folder} while no pipeline runs` } = PARTS[part] ?? { title: part };
+          const { title, removal = folder && `Delete ${folder} while no pipeline runs` } = PARTS[part] ?? {
+            title: part,
+          };
           return (
             <tr key={part} className="h-8 border-b border-line/60">
               <th scope="row" className="pr-3 font-normal">
