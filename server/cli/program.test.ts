@@ -198,7 +198,7 @@ describe('terrarium start', () => {
     terminal.signals.emit('SIGINT');
     terminal.signals.emit('SIGINT'); // npm's copy of the first
     expect(terminal.exits).toEqual([]);
-    terminal.timeMs += 1000;
+    terminal.timeMs += 3_000;
     terminal.signals.emit('SIGINT');
     terminal.signals.emit('SIGTERM');
     expect(terminal.exits).toEqual([130, 143]);
