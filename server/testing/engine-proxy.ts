@@ -8,8 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connectForTests } from './engine.ts';
 import { freePort } from './free-port.ts';
 
-/** Pause between two bytes of a slow response. */
-const DRIP_MS = 25;
+/** Pause between two bytes of a slow response: even the shortest one takes longer than the limit of any call. */
+const DRIP_MS = 500;
 
 /**
  * A proxy to the engine that tests can close or block: for its clients the engine disappears or hangs in the middle of any request. Other
