@@ -35,7 +35,7 @@ interface InFlightCall {
   turns: number;
 }
 
-/** A program or thread that the process has started reports by a connection, which is accepted in one turn and read in the next. */
+/** The calls of a program that the process has started are reported by a connection, which is accepted in one turn and read in the next. */
 const TURNS_FOR_REPORTS = 3;
 
 interface Listeners {
@@ -55,8 +55,8 @@ export class InFlightCalls {
   readonly #earlier = new Map<number, CallListener>();
   readonly #output: OutputLines;
   readonly #listeners: Listeners;
-  /** True once the process has started programs or threads. */
-  hasReporters = false;
+  /** True once the process has started a program. */
+  hasSubprocesses = false;
   /** Output that has been read and is not assigned to a call yet. */
   #unclaimed: { stream: LogLine['stream']; chunk: Buffer }[] = [];
   #reportedBytes = 0;
@@ -220,7 +220,7 @@ export class InFlightCalls {
     let waits = false;
     for (const call of this.#inFlight) {
       if (call.ending?.kind !== 'outcome') continue;
-      const turns = this.hasReporters ? TURNS_FOR_REPORTS : isSilent(call.ending) ? 0 : 1;
+      const turns = this.hasSubprocesses ? TURNS_FOR_REPORTS : isSilent(call.ending) ? 0 : 1;
       if (call.turns >= turns) continue;
       call.turns += 1;
       waits = true;

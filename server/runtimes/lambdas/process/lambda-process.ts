@@ -91,7 +91,6 @@ export class LambdaProcess {
   #lastSubprocessCall = 0;
   #memoryMb: number;
   #isRoomy = false;
-  #hasStarted = false;
   readonly #started = new Set<number>();
   #collected: (() => void)[] = [];
   /** Returns the number of a call that a rule has matched. */
@@ -239,7 +238,7 @@ export class LambdaProcess {
   kill(why = new LambdaFailure('interrupted', 'the process is no longer needed')): void {
     if (this.#end) return;
     this.#killedFor ??= why;
-    if (this.#hasStarted) void killTree(this.#child);
+    if (this.#inFlight.hasSubprocesses) void killTree(this.#child);
     else signalGroup(this.#child, 'SIGKILL');
     // Nothing survives SIGKILL, but a process can be stuck in the kernel; no caller has to wait for that.
     setTimeout(() => setImmediate(() => this.#onExit(why)), KILL_TIMEOUT_MS).unref();
@@ -251,9 +250,8 @@ export class LambdaProcess {
   }
 
   #noteStarted({ pid, ended }: SubprocessHead): void {
-    if (!this.#hasStarted) this.onSubprocess();
-    this.#hasStarted = true;
-    this.#inFlight.hasReporters = true;
+    if (!this.#inFlight.hasSubprocesses) this.onSubprocess();
+    this.#inFlight.hasSubprocesses = true;
     if (ended && pid !== undefined) this.#started.delete(pid);
     else if (pid !== undefined) this.#started.add(pid);
   }

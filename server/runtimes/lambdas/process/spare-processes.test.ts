@@ -7,7 +7,7 @@ import { fitsSpare, SPARE } from './process-group.ts';
 import { SpareProcesses } from './spare-processes.ts';
 
 const TELL_PID = 'exports.run = () => process.pid';
-/** Allocates this many MB, half of them in the heap, and returns the limit of its heap in bytes; ends only after less than 400. */
+/** Allocates this many MB, half of them in the heap, and returns the limit of its heap in bytes; with 400 or more, it never ends. */
 const HOLD_MEMORY = `
   const held = [];
   exports.run = async (event) => {
