@@ -22,11 +22,7 @@ export async function settingsService(options: SettingsServiceOptions): Promise<
   const { config, origins, addresses, data } = options;
   const { store } = data;
   const { recorder, records } = options.recorded;
-  const [{ MAX_SNAPSHOTS }, { storageRoot }] = await Promise.all([
-    import('../storage/world/named-snapshots.ts'),
-    import('../runtimes/pipelines/run-folder.ts'),
-  ]);
-  const artifacts = storageRoot();
+  const { MAX_SNAPSHOTS } = await import('../storage/world/named-snapshots.ts');
   return {
     addresses,
     folder: data.folder === undefined ? undefined : config.data,
@@ -49,7 +45,11 @@ export async function settingsService(options: SettingsServiceOptions): Promise<
       artifacts: { maxBytes: config.limits.artifactMegabytes * MIB },
       ...storedIn(data.logs),
     }),
-    otherFolders: { ...(artifacts !== undefined && { artifacts }) },
+    async otherFolders() {
+      const { storageRoot } = await import('../runtimes/pipelines/run-folder.ts');
+      const artifacts = storageRoot();
+      return artifacts === undefined ? {} : { artifacts };
+    },
     partOf: (name) => logs.get(name.replace(/\.jsonl$/, ''))?.part,
     memory: () => ({
       invocations: amountOf(recorder.invocations),

@@ -71,7 +71,7 @@ export interface SettingsService {
   /** Counts and limits of the folder's contents; the sizes are determined here. */
   stored(): Readonly<Record<string, KeptAmount>>;
   /** Folders outside the data folder, by the part that is in them. */
-  otherFolders: Readonly<Record<string, string>>;
+  otherFolders(): Promise<Readonly<Record<string, string>>>;
   /** The part that a file at the top of the folder belongs to when it is a log. */
   partOf(name: string): string | undefined;
   memory(): Readonly<Record<string, KeptAmount>>;
@@ -80,7 +80,8 @@ export interface SettingsService {
 export function settingsRouter(service: SettingsService, guard: RouteGuard): Router {
   return mountRoutes(settingsRoutes, guard, {
     async readSettings() {
-      const { folder, otherFolders } = service;
+      const { folder } = service;
+      const otherFolders = await service.otherFolders();
       const measured = await Promise.all([
         ...(folder === undefined ? [] : [folderSizes(folder, (name) => partOfDataFolder(name, service.partOf))]),
         ...Object.entries(otherFolders).map(([part, path]) => folderSizes(path, () => part)),
