@@ -180,6 +180,9 @@ describe('terrarium doctor', () => {
     for (const name of ['git', 'bash', 'curl', 'docker'])
       expect(out).toMatch(new RegExp(`missing +${name} +not found.*install ${name}`));
     expect(out).toMatch(/(ok|missing) +Electron/);
+    writeFileSync(join(empty, 'git'), '#!/bin/sh\necho no library >&2; exit 3\n', { mode: 0o755 });
+    const broken = await cli.runInProcess(['doctor', '--instance', 'new'], { env: { ...noDocker, PATH: empty } });
+    expect(broken.out).toMatch(/missing +git +`git --version` fails, and pipelines .*: /);
     expect((await cli.runInProcess(['doctor', '--instance', 'new'], { env: noDocker })).out).toMatch(
       /ok +git +git version/,
     );

@@ -29,7 +29,7 @@ export class WatchedFolder {
 
   stop(): void {
     clearTimeout(this.#timer);
-    for (const folder of [...this.#watchers.keys()]) this.#forget(folder);
+    for (const folder of this.#watchers.keys()) this.#forget(folder);
   }
 
   /**

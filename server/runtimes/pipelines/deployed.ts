@@ -67,9 +67,9 @@ export async function waitForApp(
   let untilMs = performance.now() + LIMIT_MS;
   let last = 'no request sent yet';
   const reported = new Set<string>();
-  /** The observations of the last look, with the times at which they began. */
-  let before: ReadonlyMap<string, number> = new Map();
-  let now = new Map<string, number>();
+  /** The observations of the present look and of the one before, with the times at which they began. */
+  let observed = new Map<string, number>();
+  let observedBefore = observed;
   const watching: Watching = {
     expected,
     signal,
@@ -81,14 +81,14 @@ export async function waitForApp(
       report(text);
     },
     lasts(observation, limitMs) {
-      const startedMs = before.get(observation) ?? performance.now();
-      now.set(observation, startedMs);
+      const startedMs = observedBefore.get(observation) ?? performance.now();
+      observed.set(observation, startedMs);
       return performance.now() - startedMs >= limitMs;
     },
   };
   let found: Finding;
   while (!found && performance.now() < untilMs) {
-    [before, now] = [now, new Map()];
+    [observedBefore, observed] = [observed, new Map()];
     found = await look(platform, deployed, watching);
     if (!found) await pause(LOOK_EVERY_MS, undefined, { signal });
   }
