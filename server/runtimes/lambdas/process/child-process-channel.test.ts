@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ChildProcessChannel } from './child-process-channel.ts';
 import { FrameReader, writeFrame } from './frames.ts';
 import type { OutboundNews } from './process-messages.ts';
@@ -52,42 +52,57 @@ it('an unknown event is rejected', async () => {
   expect(updates).toEqual([]);
 });
 
-it('rules have changed when those who are there have heard of them; those that come later receive them, too', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  let callCount = 0;
-  const registration = proxy.register(() => {
-    callCount += 1;
-  });
-  const { port = 0, token } = registration.address ?? {};
-  const listen = () => {
-    const reported: unknown[] = [];
-    const frames = new FrameReader(0);
-    const socket = speak(port, { token }, update);
-    socket.on('data', (chunk: Buffer) => reported.push(...[...frames.push(chunk)].map(({ head }) => head)));
-    return { reported, hear: () => writeFrame(socket, FrameType.rules, {}), end: () => socket.destroy() };
-  };
-  try {
-    const early = listen();
-    await expect.poll(() => callCount).toBe(1);
-    const rules = [{ id: 'one', enabled: true, host: '*', action: 'block' as const }];
-    let apply = false;
-    const changed = registration.changeRules(rules).then(() => {
-      apply = true;
-    });
-    await expect.poll(() => early.reported).toEqual([{ rules }]);
-    expect(apply).toBe(false);
-    early.hear();
-    await changed;
+describe('a change of the rules', () => {
+  const rules = [{ id: 'one', enabled: true, host: '*', action: 'block' as const }];
 
-    const late = listen();
-    await expect.poll(() => late.reported).toEqual([{ rules }]);
-    const changedAgain = registration.changeRules([]);
-    late.end();
-    // It is stopped.
-    vi.advanceTimersByTime(1_000);
-    await changedAgain;
-  } finally {
-    vi.useRealTimers();
-    registration.close();
+  /** A lambda's process with one connected subprocess, which has not confirmed any rules. */
+  async function connectSubprocess(confirmationLimitMs: number) {
+    let reports = 0;
+    const channel = new ChildProcessChannel(() => 1, confirmationLimitMs);
+    await channel.open();
+    const registration = channel.register(() => {
+      reports += 1;
+    });
+    onTestFinished(() => {
+      registration.close();
+      channel.close();
+    });
+    const connectNext = async () => {
+      const { port = 0, token } = registration.address ?? {};
+      const received: unknown[] = [];
+      const frames = new FrameReader(0);
+      const before = reports;
+      const socket = speak(port, { token }, update);
+      socket.on('data', (chunk: Buffer) => received.push(...[...frames.push(chunk)].map(({ head }) => head)));
+      await expect.poll(() => reports).toBe(before + 1);
+      return { received, confirm: () => writeFrame(socket, FrameType.rules, {}), end: () => socket.destroy() };
+    };
+    return { registration, connectNext, first: await connectNext() };
   }
+
+  it('applies when every subprocess has confirmed it; later ones receive it, too', async () => {
+    const { registration, connectNext, first } = await connectSubprocess(60_000);
+    let isApplied = false;
+    const changed = registration.changeRules(rules).then(() => {
+      isApplied = true;
+    });
+    await expect.poll(() => first.received).toEqual([{ rules }]);
+    expect(isApplied).toBe(false);
+    first.confirm();
+    await changed;
+    const later = await connectNext();
+    await expect.poll(() => later.received).toEqual([{ rules }]);
+  });
+
+  it('does not wait for a subprocess that ends', async () => {
+    const { registration, first } = await connectSubprocess(60_000);
+    const changed = registration.changeRules(rules);
+    first.end();
+    await changed;
+  });
+
+  it('does not wait for a stopped subprocess longer than its limit', async () => {
+    const { registration } = await connectSubprocess(1);
+    await registration.changeRules(rules);
+  });
 });

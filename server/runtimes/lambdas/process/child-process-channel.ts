@@ -13,7 +13,7 @@ export type NewsListener = (from: object, update: OutboundNews, bytes: Uint8Arra
 const hello = z.object({ token: z.uuid() });
 
 /** A process that does not confirm its rules within this time is stopped; it receives them before its next call. */
-const MOST_HEARING_MS = 1_000;
+const CONFIRMATION_LIMIT_MS = 1_000;
 
 /** The listener of a token, and the connections of its processes, each with its callbacks for confirmed rules. */
 interface Registration {
@@ -31,10 +31,12 @@ export class ChildProcessChannel {
   readonly #registrations = new Map<string, Registration>();
   /** Returns the number of a call that a rule has matched. */
   readonly #countCall: (ruleId: string) => number;
+  readonly #confirmationLimitMs: number;
   #server: Server | undefined;
 
-  constructor(countCall: (ruleId: string) => number) {
+  constructor(countCall: (ruleId: string) => number, confirmationLimitMs = CONFIRMATION_LIMIT_MS) {
     this.#countCall = countCall;
+    this.#confirmationLimitMs = confirmationLimitMs;
   }
 
   async open(): Promise<void> {
@@ -62,7 +64,7 @@ export class ChildProcessChannel {
       changeRules: async (rules) => {
         registration.rules = rules;
         await Promise.all(
-          [...registration.waitingCallbacks].map(([socket, waiting]) => changeRules(socket, waiting, rules)),
+          [...registration.waitingCallbacks].map(([socket, waiting]) => this.#changeRules(socket, waiting, rules)),
         );
       },
       close: () => {
@@ -106,18 +108,18 @@ export class ChildProcessChannel {
     if (!registration) return undefined;
     const waiting: (() => void)[] = [];
     registration.waitingCallbacks.set(socket, waiting);
-    if (registration.rules) void changeRules(socket, waiting, registration.rules);
+    if (registration.rules) void this.#changeRules(socket, waiting, registration.rules);
     socket.once('close', () => {
       registration.waitingCallbacks.delete(socket);
       for (const go of waiting) go();
     });
     return registration;
   }
-}
 
-/** Resolves when the other end has confirmed, has ended, or does not respond. */
-async function changeRules(socket: Socket, waiting: (() => void)[], rules: readonly OutboundRule[]): Promise<void> {
-  writeFrame(socket, FrameType.rules, { rules });
-  const whenReceived = new Promise<void>((resolve) => waiting.push(resolve));
-  await Promise.race([whenReceived, wait(MOST_HEARING_MS, undefined, { ref: false })]);
+  /** Resolves when the other end has confirmed, has ended, or does not respond. */
+  async #changeRules(socket: Socket, waiting: (() => void)[], rules: readonly OutboundRule[]): Promise<void> {
+    writeFrame(socket, FrameType.rules, { rules });
+    const whenReceived = new Promise<void>((resolve) => waiting.push(resolve));
+    await Promise.race([whenReceived, wait(this.#confirmationLimitMs, undefined, { ref: false })]);
+  }
 }
