@@ -1,5 +1,15 @@
-import { mkdirSync, readdirSync, rmdirSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 
 const RETRY_EVERY_MS = 200;
 const HEARTBEAT_EVERY_MS = 1_000;
@@ -16,25 +26,33 @@ const LOST_RACE = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'wi
 /**
  * Runs `work` while no other process runs its own under the same lock; waits for that one otherwise.
  *
- * The lock is a folder with one file, named by the holder's process id and touched while it works. A holder that was killed
- * is cleared away by name, and a folder only when it is empty: so no process removes the lock of a running one.
+ * The lock is a folder with one file, named by the holder's process id and touched while it works. It gets its name with the file
+ * in it, so two processes never take it at the same time. The file of a holder that was killed is removed by name, and a folder
+ * only when it is empty: so no process removes the lock of a running one.
  *
  * @param {string} folder the lock; its parent is made when missing
  * @param {{onWait: () => void, work: () => Promise<void>}} options `onWait` is called once when there is somebody to wait for
  */
 export async function exclusively(folder, { onWait, work }) {
-  const ownLock = join(folder, String(process.pid));
+  const ownFolder = `${folder}-${process.pid}`;
+  const fileName = String(process.pid);
   const giveUpAtMs = Date.now() + GIVE_UP_AFTER_MS;
   let isWaiting = false;
-  mkdirSync(dirname(folder), { recursive: true });
-  while (!isHeld(folder, ownLock)) {
-    if (isAbandoned(folder)) continue;
-    if (Date.now() > giveUpAtMs) throw new Error(`gave up waiting for another setup: remove ${folder} and try again`);
-    if (!isWaiting) onWait();
-    isWaiting = true;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY_MS));
+  mkdirSync(ownFolder, { recursive: true });
+  try {
+    writeFileSync(join(ownFolder, fileName), '');
+    while (!isTaken(folder, ownFolder, fileName)) {
+      if (isAbandoned(folder)) continue;
+      if (Date.now() > giveUpAtMs) throw new Error(`gave up waiting for another setup: remove ${folder} and try again`);
+      if (!isWaiting) onWait();
+      isWaiting = true;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY_MS));
+    }
+  } finally {
+    rmSync(ownFolder, { recursive: true, force: true });
   }
-  const heartbeat = setInterval(() => attempt(() => utimesSync(ownLock, new Date(), new Date())), HEARTBEAT_EVERY_MS);
+  const ownLock = join(folder, fileName);
+  const heartbeat = setInterval(() => attempt(() => touch(ownLock)), HEARTBEAT_EVERY_MS);
   try {
     await work();
   } finally {
@@ -44,10 +62,13 @@ export async function exclusively(folder, { onWait, work }) {
   }
 }
 
-/** Takes the lock if it is free. */
-function isHeld(folder, ownLock) {
-  return attempt(() => mkdirSync(folder)) && attempt(() => writeFileSync(ownLock, '', { flag: 'wx' }));
+/** Takes the lock if it is free, in one step: a folder that is not empty cannot be replaced. */
+function isTaken(folder, ownFolder, fileName) {
+  touch(join(ownFolder, fileName));
+  return attempt(() => renameSync(ownFolder, folder));
 }
+
+const touch = (file) => utimesSync(file, new Date(), new Date());
 
 /** Clears away the lock if its holder is dead. */
 function isAbandoned(folder) {
