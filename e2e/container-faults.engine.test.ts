@@ -79,7 +79,8 @@ describe('a container that cannot run as it is defined', () => {
     await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');
     const well = await serving(check);
     await expect.poll(() => statusOf(well), POLL).toBe('HEALTHY');
-    expect((await read(well)).properties).toMatchObject({ tasks_healthy: 1, tasks_unhealthy: 0 });
+    const propertiesOfWell = async () => (await read(well)).properties;
+    await expect.poll(propertiesOfWell, POLL).toMatchObject({ tasks_healthy: 1, tasks_unhealthy: 0 });
   });
 
   it('an instance counts as unhealthy at its first failed check, before the status changes (D-048)', async () => {
@@ -123,7 +124,7 @@ describe('a container that cannot run as it is defined', () => {
     const health_checks = [rare, { ...frequent, protocol: 'COMMAND', command: 'echo full; exit 4' }];
     const container = await make.container(tenant, idle({ health_checks }));
     await expect.poll(() => statusOf(container), POLL).toBe('UNHEALTHY');
-    expect(await reasonOf(container)).toContain('exit code 4, full');
+    await expect.poll(() => reasonOf(container), POLL).toContain('exit code 4, full');
   });
 
   it('a check that never ends fails', async () => {

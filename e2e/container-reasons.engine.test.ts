@@ -74,7 +74,7 @@ const create = (properties: object) =>
 
 describe('an image with a HEALTHCHECK of its own', () => {
   const withCheck = (name: string, command: string) =>
-    testImageWith(`terrarium-test/${name}:1`, [`HEALTHCHECK --interval=1s --timeout=5s --retries=1 CMD ${command}`]);
+    testImageWith(`terrarium-test/${name}:1`, [`HEALTHCHECK --interval=1s --timeout=60s --retries=1 CMD ${command}`]);
 
   it('is HEALTHY when the check passes, and UNHEALTHY with what the check printed when it fails', async () => {
     const well = await make.container(tenant, app({ image: await withCheck('well', 'true') }));

@@ -106,8 +106,8 @@ test('a user is invited in few clicks, works at once, gets another role, and see
   await otherPage.keyboard.type('hello');
   await expect(otherPage.getByRole('dialog').getByRole('combobox', { name: 'In' })).toHaveValue('development');
   await otherPage.keyboard.press('Enter');
-  await expect(otherPage.getByRole('heading', { name: 'hello', level: 2 })).toBeVisible();
   await expect(otherPage.getByText('hello was created.')).toBeVisible();
+  await expect(otherPage.getByRole('heading', { name: 'hello', level: 2 })).toBeVisible();
   await expect(otherPage.getByRole('button', { name: 'Undo', exact: true })).toBeHidden();
 
   await page.getByRole('treeitem', { name: /^grace.*workspace/ }).click();

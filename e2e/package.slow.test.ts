@@ -367,11 +367,11 @@ describe.runIf(process.platform === 'linux')('the window', () => {
       expect(first.output()).toMatch(
         /^Opening the window in Chromium, because Electron's binary is not installed yet/m,
       );
+      await expect.poll(opened).toHaveLength(2);
       for (const line of await opened()) {
         expect(line).toMatch(/^--app=file:\S+ http:\S+\/ui\/[?]code=[\w-]+$/);
         expect(line.split(' ', 1)[0]).not.toContain('code=');
       }
-      expect(await opened()).toHaveLength(2);
       expect((await readdir(home)).filter((name) => name.startsWith('terrarium-'))).toEqual([]);
       expect(first.output()).toMatch(/^Downloading Electron \(1 MB\) in the background/m);
       expect(first.output()).toMatch(/^Electron is downloaded\./m);

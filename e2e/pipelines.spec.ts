@@ -56,7 +56,6 @@ test.describe('with a container engine', { tag: '@engine' }, () => {
     const detail = detailIn(page);
     await expect(detail.getByRole('heading', { name: 'fern-moss/shop' })).toBeVisible();
     await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
-    await expect(detail.getByRole('progressbar')).toBeVisible();
     const log = detail.getByRole('log');
     // It follows the newest line; a search also finds lines that are no longer visible.
     await detail.getByLabel('Search the log').fill('docker build');

@@ -1,6 +1,6 @@
 import { WEB_FORM } from '../server/model/web-form.ts';
 import { beginTask } from './clicks.ts';
-import { expect, type Page, test, type WindowPlatform } from './window.ts';
+import { expect, type Page, test, type WindowPlatform, withoutPrefetching } from './window.ts';
 
 const SLOW = 'exports.run = (event, context, callback) => setTimeout(() => callback(null, "slow"), 400);';
 
@@ -147,9 +147,9 @@ test('a list saves a view, hides a column, and lists the words of its queries', 
 
 test.describe('without prefetching', () => {
   test.use({ discardsPage: true });
+  test.beforeEach(({ page }) => withoutPrefetching(page));
 
   test('a part whose loading was interrupted once is loaded again', { tag: '@slow' }, async ({ page, platform }) => {
-    await page.clock.install();
     await platform.open(page);
     let aborted = 0;
     await page.route('**/assets/*.js', (route) => (aborted++ === 0 ? route.abort() : route.continue()));
@@ -171,8 +171,6 @@ test.describe('without prefetching', () => {
   test('active modes are visible and can be ended there, and a part that cannot be loaded is an error in its place', {
     tag: '@slow',
   }, async ({ page, platform }) => {
-    // Prefetched files would be in the cache.
-    await page.clock.install();
     await platform.open(page);
     await page.route('**/assets/*.js', (route) => route.abort());
     await sidebar(page, 'Pipelines').click();

@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { openSignInPage } from '../server/cli/show-window.ts';
 import { expectNoFaults, waitUntilStill } from './axe.ts';
 import { SCREENS } from './screens.ts';
-import { expect, pressInTurn, test } from './window.ts';
+import { expect, pressInTurn, test, withoutPrefetching } from './window.ts';
 
 /** Markup that has no effect as text. If a page interprets it as HTML, it sets a global variable that the test sees. */
 const SCRIPT = `<img src=x onerror="globalThis.hasRun=true"><script>globalThis.hasRun=true</script>`;
@@ -54,17 +54,22 @@ test('the sign-in file of a browser signs in, and is removed', async ({ browser,
   }
 });
 
-test('the first view takes less than 300 kB of scripts, and no editor', async ({ page, platform }) => {
-  const scripts: Promise<Buffer>[] = [];
-  page.on('response', (response) => {
-    if (response.request().resourceType() === 'script') scripts.push(response.body());
+test.describe('the first view', () => {
+  test.use({ discardsPage: true });
+
+  test('takes less than 300 kB of scripts, and no editor', async ({ page, platform }) => {
+    await withoutPrefetching(page);
+    const scripts: Promise<Buffer>[] = [];
+    page.on('response', (response) => {
+      if (response.request().resourceType() === 'script') scripts.push(response.body());
+    });
+    await platform.open(page);
+    const bodies = await Promise.all(scripts);
+    const bytes = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
+    expect(bytes).toBeGreaterThan(50_000); // else nothing was counted
+    expect(bytes).toBeLessThan(300_000);
+    expect(bodies.some((body) => body.includes('cm-editor'))).toBe(false);
   });
-  await platform.open(page);
-  const bodies = await Promise.all(scripts);
-  const bytes = bodies.reduce((sum, body) => sum + gzipSync(body).length, 0);
-  expect(bytes).toBeGreaterThan(50_000); // else nothing was counted
-  expect(bytes).toBeLessThan(300_000);
-  expect(bodies.some((body) => body.includes('cm-editor'))).toBe(false);
 });
 
 test('changes require a session and the same origin', async ({ page, platform }) => {

@@ -9,6 +9,15 @@ import type { WindowPlatform } from './window-platform.ts';
 
 export { expect, type Page, type WindowPlatform };
 
+/** Lets the window load its other screens only when they are opened. For tests that discard their page. */
+export async function withoutPrefetching(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const { setTimeout: setRealTimeout } = globalThis;
+    const setOtherTimeout = (work: () => void, ms?: number) => (ms === 5_000 ? 0 : setRealTimeout(work, ms));
+    Object.assign(globalThis, { setTimeout: setOtherTimeout });
+  });
+}
+
 /** Presses keys of a sequence, which the window forgets after a second, without waiting between them. */
 export async function pressInTurn(page: Page, ...keys: string[]): Promise<void> {
   await Promise.all(keys.map((key) => page.keyboard.press(key)));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { TestShop } from '../testing/container-instances.ts';
 
 const started: TestShop[] = [];
@@ -298,6 +298,9 @@ it('a client is not read faster than the instance reads', async () => {
 it('a client with Expect: 100-continue gets 100 from the container', async () => {
   const shop = await shopWith();
   await shop.instance(() => {});
+  // The gateway sends 100 itself after a second.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { server } = shop.instances[0] ?? {};
   server?.on('checkContinue', (request, response) => {
     if (request.url === '/no') response.writeHead(401).end();

@@ -51,7 +51,7 @@ describe('a gateway that starts', () => {
 
 describe('a gateway that stops', () => {
   it('lets a request under way end, and takes no new connection', async () => {
-    const gateway = await start();
+    const gateway = await start({ limits: { drainTimeoutMs: 60_000 } });
     const { begun: whenBegun, finish } = slowLambda(gateway);
     const agent = new Agent({ keepAlive: true });
     const outgoing = request({ port: gateway.port, host: '127.0.0.1', path: '/web/slow', agent }).end();

@@ -77,6 +77,6 @@ export function afterRunning(ms: number, work: () => void): { stop(): void } {
     if (partsLeft > 0) return;
     clearInterval(timer);
     work();
-  }, ms / RUNNING_PARTS);
+  }, ms / RUNNING_PARTS).unref();
   return { stop: () => clearInterval(timer) };
 }

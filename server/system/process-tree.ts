@@ -5,7 +5,8 @@ import { SYSTEM } from './this-system.ts';
 
 /** For a program that leads a process group, so that a signal reaches all in it. Windows has no groups, and would open a window instead. */
 export const OWN_GROUP = SYSTEM !== 'win32';
-const LIST_TIMEOUT_MS = 2_000;
+/** A busy machine takes seconds to start such a program. */
+const LIST_TIMEOUT_MS = 15_000;
 /** Processes looked at in one turn of the event loop; a look takes some 50 microseconds. */
 const PER_TURN = 16;
 /** Maximum number of searches: a process that is killed may have started another one a moment before. */

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
-import { afterEach, expect, it } from 'vitest';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { lookUpSafely, requestText, sendRequest } from './send-request.ts';
 
 /* Reads from servers that misbehave: each fails with a reason, within a limit of time or size. */
@@ -17,8 +17,14 @@ async function listen(server: Server): Promise<number> {
 }
 
 /** Address of an HTTP server. */
-async function serve(answer: (response: ServerResponse, path: string) => void): Promise<string> {
-  const server = createServer((request, response) => answer(response, request.url ?? ''));
+async function serve(
+  answer: (response: ServerResponse, path: string) => void,
+  onConnection: (socket: Socket) => void = () => {},
+): Promise<string> {
+  const server = createServer((request, response) => answer(response, request.url ?? '')).on(
+    'connection',
+    onConnection,
+  );
   ends.push(() => server.closeAllConnections());
   return `http://127.0.0.1:${await listen(server)}`;
 }
@@ -45,13 +51,11 @@ it('gives up a body that never ends, and closes its connection', async () => {
   const isClosed = new Promise<void>((resolve) => {
     closed = resolve;
   });
-  const url = await serve((response) => {
+  const dripForever = (response: ServerResponse) => {
     const timer = setInterval(() => response.write('x'), 5);
-    response.on('close', () => {
-      clearInterval(timer);
-      closed();
-    });
-  });
+    response.on('close', () => clearInterval(timer));
+  };
+  const url = await serve(dripForever, (socket) => socket.once('close', closed));
   await expect(requestText(url, { limits: { totalMs: 200 } })).rejects.toThrow(
     /^the response is not complete after 0.2 s$/,
   );
@@ -82,10 +86,15 @@ it('gives up a response that stops', async () => {
 it('waits for a reader that is slower than the limit of silence', async () => {
   const body = 'x'.repeat(3_000_000);
   const url = await serve((response) => response.end(body));
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const response = await sendRequest(url, { limits: { silenceMs: 700 } });
   let length = 0;
   for await (const chunk of response.body) {
-    if (length === 0) await new Promise((resolve) => setTimeout(resolve, 2_000));
+    if (length === 0) {
+      await expect.poll(() => response.body.readableLength).toBeGreaterThan(0);
+      vi.advanceTimersByTime(2_000);
+    }
     length += chunk.length;
   }
   expect(length).toBe(body.length);

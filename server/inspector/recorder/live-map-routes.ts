@@ -15,7 +15,7 @@ import { type RecordedData, readingFor } from './recorder-routes.ts';
 
 const RANGE_MS = 60 * 60_000;
 /** Requests that ended earlier are not shown as passing. */
-const LISTED_MS = 3_000;
+const LISTED_MS = 10_000;
 const MAX_PASSAGES = 20_000;
 
 const CALLERS: Readonly<Record<string, string>> = {

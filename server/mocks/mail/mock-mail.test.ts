@@ -54,7 +54,7 @@ async function converse(...parts: (string | Buffer)[]): Promise<string> {
   for (const part of parts) {
     const before = replies.length;
     socket.write(part);
-    await expect.poll(() => replies.slice(before), { timeout: 20_000 }).toMatch(/^\d{3} .*\r\n$/m);
+    await expect.poll(() => replies.slice(before)).toMatch(/^\d{3} .*\r\n$/m);
   }
   socket.destroy();
   return replies;

@@ -180,6 +180,8 @@ export interface ClearOptions {
   limitMs: number;
   /** Gives up after an attempt that removes nothing: others use the rest, and may do so for days. */
   whileItShrinks?: boolean;
+  /** An empty network that was not removed for so long is locked. */
+  lockedAfterMs?: number;
 }
 
 export interface Leftovers {

@@ -63,6 +63,7 @@ beforeAll(async () => {
   const [host = '', port] = crmHost.split(':');
   service = await TestLambdaService.start({
     outbound: { crm: 'catch', crmAddress: () => ({ host, port: Number(port) }) },
+    limits: { openOutboundMs: 10 * 60_000 },
     onInvocation: (invocation) => records.get(invocation.executionId)?.(invocation),
   });
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {

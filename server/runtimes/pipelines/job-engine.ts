@@ -25,7 +25,7 @@ const STOP_SECONDS = 2;
 const RESPONSE_LIMIT_MS = 60_000;
 const CLEAR_LIMIT_MS = 30_000;
 /** A run waits for the removal of what ended runs have left, but not for what cannot be removed. */
-const SWEEP_LIMIT_MS = 5_000;
+const SWEEP_LIMIT_MS = 30_000;
 
 interface NewContainer {
   network: string;

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { once, systemError, TestFiles } from '../../testing/storage-files.ts';
 import { AppendFile } from './append-file.ts';
 
@@ -77,10 +77,11 @@ test('a retry after a failed write ends the failure once there is space, and lea
   await file.between(async () => {});
   expect(file.failure).toBeDefined();
   files.before = () => undefined;
-  await vi.waitUntil(() => {
+  const failureAfterRetry = () => {
     file.retry();
-    return file.failure === undefined;
-  });
+    return file.failure;
+  };
+  await expect.poll(failureAfterRetry).toBeUndefined();
   await file.close();
   expect(await contentOf(files)).toBe('kept\n');
 });

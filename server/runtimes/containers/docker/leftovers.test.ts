@@ -31,9 +31,13 @@ async function engineWithNetwork(containers: object, isRemovable: () => boolean)
   return `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server has one
 }
 
-async function clear(url: string, limitMs: number) {
+async function clear(url: string, limitMs: number, lockedAfterMs?: number) {
   const connection = connectForTests(url);
-  const leftovers = await clearWorld(connection, WORLD, { volumes: true, limitMs });
+  const leftovers = await clearWorld(connection, WORLD, {
+    volumes: true,
+    limitMs,
+    ...(lockedAfterMs !== undefined && { lockedAfterMs }),
+  });
   connection.close();
   return leftovers;
 }
@@ -57,6 +61,6 @@ describe('a network that the engine does not remove', () => {
 
   it('is removed when its last container has gone', async () => {
     let attempts = 0;
-    expect(await clear(await engineWithNetwork({}, () => ++attempts > 2), 30_000)).toEqual(none);
+    expect(await clear(await engineWithNetwork({}, () => ++attempts > 2), 60_000, 60_000)).toEqual(none);
   });
 });

@@ -53,14 +53,14 @@ const isSlow = ({ kind }: Item): boolean => kind === 'services' || kind === 'con
 export async function clearWorld(
   connection: DockerConnection,
   worldId: Uuid,
-  { volumes, limitMs, whileItShrinks = false }: ClearOptions,
+  { volumes, limitMs, whileItShrinks = false, lockedAfterMs = LOCKED_AFTER_MS }: ClearOptions,
 ): Promise<Leftovers> {
   const startedMs = performance.now();
   const lockedSinceMs = new Map<string, number>();
   for (let count = Number.POSITIVE_INFINITY; ; ) {
     const found = await itemsOf(connection, `${LABEL.world}=${worldId}`);
     const passedMs = performance.now() - startedMs;
-    const isLocked = ({ id }: Item) => passedMs - (lockedSinceMs.get(id) ?? passedMs) > LOCKED_AFTER_MS;
+    const isLocked = ({ id }: Item) => passedMs - (lockedSinceMs.get(id) ?? passedMs) > lockedAfterMs;
     const items = found.filter((item) => (volumes || item.kind !== 'volumes') && !isLocked(item));
     const isStuck = whileItShrinks && items.length >= count;
     if (items.length === 0 || passedMs > limitMs || isStuck) {

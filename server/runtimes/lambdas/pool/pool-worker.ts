@@ -1,3 +1,4 @@
+import { afterRunning } from '../../../system/clock.ts';
 import { isComputing } from '../../../system/processes.ts';
 import { timedOut } from '../lambda-failure.ts';
 import type { LambdaProcess } from '../process/lambda-process.ts';
@@ -172,9 +173,10 @@ export class PoolWorker {
           if (this.#inFlight.length > 0 && this.#sinceMs === sinceMs) this.process.kill(timedOut(timeoutMs));
         };
         // The result may be there already: after the machine slept, timers come before what was received.
-        const endSoon = () => setImmediate(end);
-        if (this.process.hasReturned) setTimeout(endSoon, LATE_RESULT_MS).unref();
-        else endSoon();
+        setImmediate(() => {
+          if (this.process.hasReturned) afterRunning(LATE_RESULT_MS, () => setImmediate(end));
+          else end();
+        });
       }, timeoutMs).unref();
     }
   }
