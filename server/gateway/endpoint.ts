@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import type { z } from 'zod';
 import { hostNameOf } from '../api/server/host-guard.ts';
 import { PlatformError } from '../model/errors.ts';
+import { canonicalHost } from '../model/host-names.ts';
 import type { StoredResource, Uuid } from '../model/record.ts';
 import { endpointProperties } from '../model/types/apiendpoint.ts';
 import { decoded } from '../model/types/endpoint-conflicts.ts';
@@ -66,7 +67,7 @@ export interface Endpoint extends Route {
 export function prepareEndpoint(record: StoredResource, apiName: string, previous?: Endpoint): Endpoint {
   const properties = typed(endpointProperties, record);
   const { plugins = {}, resource, methods = [], whitelist = [] } = properties;
-  const hosts = (properties.hosts ?? []).map((host) => hostNameOf(host) ?? host.toLowerCase());
+  const hosts = (properties.hosts ?? []).map((host) => hostNameOf(host) ?? canonicalHost(host));
   return {
     id: record.id,
     hosts,

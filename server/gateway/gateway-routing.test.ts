@@ -99,6 +99,13 @@ describe('an endpoint', () => {
     expect(await gateway.send('GET', '/web/lead')).toMatchObject({ status: 405 });
   });
 
+  it('with an internationalized host name serves its encoded form', async () => {
+    const site = gateway.lambda(() => text('site'));
+    gateway.endpoint(gateway.api('web'), site, { hosts: ['bücher.test'] });
+    const headers = { Host: 'xn--bcher-kva.test' };
+    expect(await gateway.send('GET', '/', { headers })).toMatchObject({ body: 'site' });
+  });
+
   it('with hosts and no resource has every path of them, unstripped', async () => {
     gateway.endpoint(
       gateway.api('web'),

@@ -70,7 +70,11 @@ export class Pipeline {
     }
     exchange.allowOrigins((route ?? routes[0])?.cors);
     if (!preflighted) this.#preflights.followedBy(request, route ?? routes[0]);
-    if (!route) throw methodNotAllowed(request, routes);
+    if (!route) {
+      const [endpoint] = routes;
+      if (endpoint) this.#showLimit(exchange, endpoint);
+      throw methodNotAllowed(request, routes);
+    }
     this.#enter(exchange, route);
     if (preflighted && requestedMethod !== undefined) {
       this.#preflights.answered(request, preflighted);
@@ -106,7 +110,11 @@ export class Pipeline {
     exchange.passed('route');
     if (!('id' in route)) return;
     exchange.endpointId = route.id;
-    if (route.limit) exchange.showLimit(route.limit, this.#parts.steadyMs());
+    this.#showLimit(exchange, route);
+  }
+
+  #showLimit(exchange: Exchange, route: Endpoint | BuiltInRoute): void {
+    if ('limit' in route && route.limit) exchange.showLimit(route.limit, this.#parts.steadyMs());
   }
 
   #targetOf(text: string): RequestTarget {

@@ -45,7 +45,8 @@ export const api: ResourceType = {
     const { view, parent, previous } = context;
     if (draft.name === 'results') throw invalid('/name', "'results' is reserved: it is a path of the gateway");
     const id = providerIdOf(draft);
-    if (id !== undefined) {
+    // A provider that fitted when it was chosen stays (D-096).
+    if (id !== undefined && !(previous && providerIdOf(previous) === id)) {
       const provider = view.find(id);
       if (!provider || !isGatewayManager(provider.type))
         throw new PlatformError('not_found', `gateway manager ${id} not found`);

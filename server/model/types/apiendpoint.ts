@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { idIn, type Json, memberOf } from '../json.ts';
@@ -210,6 +211,9 @@ function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | unde
   return address && `http://${address.host}:${address.port}`;
 }
 
+/** The properties that decide which requests an endpoint gets. */
+const ROUTE_PROPERTIES = ['resource', 'methods', 'hosts'] as const;
+
 /** D-060..D-062. */
 export const apiendpoint: ResourceType = {
   name: API_ENDPOINT,
@@ -237,8 +241,14 @@ export const apiendpoint: ResourceType = {
       throw invalid('/properties/resource', 'is required unless hosts are set');
     }
     if (input.implementation_type === 'container') requirePort(input, view, previous);
-    const api = { name: parent.name, orgId: owningOrganization(view, parent).id };
-    requireFreeRoute(context, api, draft, previous?.properties);
+    const hasSameRoute = ROUTE_PROPERTIES.every((name) =>
+      isDeepStrictEqual(previous?.properties[name], draft.properties[name]),
+    );
+    // An unchanged route is no reason to refuse a change (D-096).
+    if (!previous || !hasSameRoute) {
+      const api = { name: parent.name, orgId: owningOrganization(view, parent).id };
+      requireFreeRoute(context, api, draft, previous?.properties);
+    }
     return { properties: draft.properties };
   },
 

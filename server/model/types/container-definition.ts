@@ -163,12 +163,14 @@ function requireRunnableChecks({
   health_checks: checks,
   port_mappings: mappings,
 }: z.output<typeof containerProperties>): void {
-  for (const [index, { protocol, command = '', port, port_index: mappingIndex }] of checks.entries()) {
+  for (const [index, { protocol, command = '', path = '/', port, port_index: mappingIndex }] of checks.entries()) {
     const at = `/properties/health_checks/${index}`;
     if (protocol === 'COMMAND') {
       if (command.trim() === '') throw invalid(`${at}/command`, 'is required for a COMMAND check');
       continue;
     }
+    if (/#|%(?![\da-f]{2})/i.test(path))
+      throw invalid(`${at}/path`, "must have no '#', and two hexadecimal digits after each '%'");
     if (port !== undefined) continue;
     const mapping = mappings[mappingIndex ?? 0];
     if (!mapping && mappingIndex === undefined)

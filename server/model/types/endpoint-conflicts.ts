@@ -33,7 +33,7 @@ function isSameRoute(endpoint: JsonObject, otherEndpoint: JsonObject): boolean {
   return (
     path === comparable(otherEndpoint.resource) &&
     overlap(strings(endpoint.methods), strings(otherEndpoint.methods), true) &&
-    (path !== undefined || overlap(strings(endpoint.hosts), strings(otherEndpoint.hosts), false))
+    (path !== undefined || overlap(hostsOf(endpoint), hostsOf(otherEndpoint), false))
   );
 }
 

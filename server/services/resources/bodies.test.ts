@@ -113,6 +113,7 @@ describe('requests that need no body ignore one (D-007)', () => {
 describe('query parameters (D-012)', () => {
   it.each(['yes', '1', 'TRUE', ''])('a boolean that is %j is 400', async (value) => {
     const provider = (await root.get('/root/providers')).body[0].id;
+    const entitlement = (await root.get('/root/entitlements')).body[0].id;
     for (const [method, path] of [
       ['GET', `/orgs?expand=${value}`],
       ['GET', `/root/workspaces?compact=${value}`],
@@ -121,6 +122,7 @@ describe('query parameters (D-012)', () => {
       ['GET', `/root?expand=${value}`],
       ['GET', `/users/self?expand=${value}`],
       ['GET', `/root/entitlements?expand=${value}`],
+      ['GET', `/root/entitlements/${entitlement}?expand=${value}`],
       ['GET', `/root/resourcetypes?expand=${value}`],
       ['DELETE', `/root/providers/${provider}?force=${value}`],
       ['DELETE', `/root/providers/${provider}?deleteContainers=${value}`],

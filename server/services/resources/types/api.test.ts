@@ -43,7 +43,14 @@ describe('an API (D-058)', () => {
     });
     expect(await post('fitting', { provider: { id: provider.id } })).toMatchObject(refusal(409));
     const test = await withEnvironment(root, tenant, 'test', 'fitting');
-    expect((await post('fitting', { provider: { id: provider.id } }, test)).status).toBe(201);
+    const { status, body } = await post('fitting', { provider: { id: provider.id } }, test);
+    expect(status).toBe(201);
+    // One that no longer serves this type stays with the API (D-096).
+    await root.patch(`/acme/providers/${provider.id}`, [
+      { op: 'replace', path: '/properties/environment_types', value: ['production'] },
+    ]);
+    const change = [{ op: 'add', path: '/description', value: 'kept' }];
+    expect((await root.patch(`/acme/apis/${body.id}`, change)).status).toBe(200);
   });
 
   it('is created in an environment: 422 in one that is unknown, no route elsewhere', async () => {

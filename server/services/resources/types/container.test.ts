@@ -176,6 +176,8 @@ describe('the properties of a container (D-045)', () => {
       'is required when expose_endpoint',
     ],
     ['/properties/health_checks/0/protocol', { health_checks: [{ path: '/' }] }],
+    ['/properties/health_checks/0/path', { health_checks: [{ protocol: 'HTTP', port: 80, path: '/%zz' }] }],
+    ['/properties/health_checks/0/path', { health_checks: [{ protocol: 'HTTPS', port: 80, path: '/a#b' }] }],
     ['/properties/health_checks/0/protocol', { health_checks: [{ protocol: 'UDP' }] }, 'HTTP, HTTPS, TCP, COMMAND'],
     ['/properties/volumes/0', { volumes: [{ mount_path: '/a' }] }, 'must have either volume_id or volume_resource'],
     [

@@ -56,6 +56,15 @@ describe('the hosts of an endpoint (D-151)', () => {
   });
 });
 
+it.each(['whole.example', 'WHOLE.example.', 'whole.example:8080'])(
+  'the hosts of two endpoints without resource are compared however they are spelled: %s',
+  async (host) => {
+    const ownApi = await api('acme', `spelled-${count++}`);
+    expect((await post('acme', ownApi, { hosts: ['whole.example'] }, 'first')).status).toBe(201);
+    expect(await post('acme', ownApi, { hosts: [host] }, 'second')).toMatchObject(refusal(409));
+  },
+);
+
 describe('the path of an endpoint (D-151)', () => {
   it('is not at or below one of another organization’s, by whatever name its API comes there', async () => {
     const [ownApi, otherApi] = [await api('acme', 'web'), await api('birch', 'web')];
@@ -72,6 +81,16 @@ describe('the path of an endpoint (D-151)', () => {
     const answer = await root.patch(`/birch/apis/${renamed.id}`, rename);
     expect(answer).toMatchObject(refusal(409));
     expect(answer.body.message).toContain('of another organization');
+  });
+
+  it('may come below another organization’s later, and then stays as its endpoint changes (D-096)', async () => {
+    const [ownApi, otherApi] = [await api('acme', 'late'), await api('birch', 'late')];
+    const { body: below } = await post('birch', otherApi, { resource: '/shop/cart' }, 'cart');
+    expect((await post('acme', ownApi, { resource: '/shop' }, 'shop')).status).toBe(201);
+    const change = (pointer: string, value: unknown) =>
+      root.patch(`/birch/apiendpoints/${below.id}`, [{ op: 'add', path: pointer, value }]);
+    expect((await change('/description', 'kept')).status).toBe(200);
+    expect(await change('/properties/resource', '/shop/till')).toMatchObject(refusal(409));
   });
 
   it('may be anything on hosts that lead to the one alone', async () => {
