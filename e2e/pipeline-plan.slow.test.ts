@@ -155,6 +155,25 @@ never: {rules: [{if: $CI_COMMIT_TAG}], script: [echo hi]}
   });
 });
 
+it('compares commits of the default branch that the remote does not have with those that it has ("rules:changes")', async () => {
+  const before = await harness.git('rev-parse', 'HEAD');
+  await harness.git('switch', '-q', 'main');
+  await harness.commit({
+    '.gitlab-ci.yml': 'api: {script: [echo hi], rules: [{changes: [api/*]}]}\nb: {script: [echo hi]}\n',
+  });
+  await harness.git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+  await harness.commit({ 'api/a.txt': 'new' });
+  await harness.commit({ 'docs/a.txt': 'new' });
+  const jobs = async () => (await plan('plan', '--source', 'push', '--list')).out;
+  expect(await jobs()).toMatch(/^api\b/m);
+  await harness.git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+  expect(await jobs()).not.toMatch(/^api\b/m);
+  await harness.git('update-ref', '-d', 'refs/remotes/origin/main');
+  await harness.git('reset', '-q', '--hard', 'HEAD~3');
+  await harness.git('switch', '-q', '--detach', before);
+  await harness.git('switch', '-q', 'feature/a');
+});
+
 it('refuses an include that does not exist', async () => {
   await harness.commit({ '.gitlab-ci.yml': 'include: ci/none.yml\na: {script: [echo hi]}\n' });
   expect(await plan('plan')).toMatchObject({ exitCode: 2, err: expect.stringContaining('ci/none.yml') });

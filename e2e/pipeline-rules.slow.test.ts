@@ -120,6 +120,18 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     expect(states).toEqual(expect.arrayContaining(['child success', 'after success', 'child / second failed']));
   });
 
+  it('"trigger:include": the inputs of a child pipeline replace their defaults', async () => {
+    const child = `spec: {inputs: {env: {default: production}}}
+---
+deploy: {script: ['echo "to $[[ inputs.env ]]"']}
+`;
+    await harness.write({ 'ci/inputs.yml': child });
+    const include = '[{local: ci/inputs.yml, inputs: {env: staging}}]';
+    const { out, exitCode } = await runJobs(`child: {trigger: {include: ${include}, strategy: depend}}\n`);
+    expect(exitCode, out).toBe(0);
+    expect(out).toContain('> to staging');
+  });
+
   it('"trigger:include": a child pipeline that cannot be created fails the job', async () => {
     await harness.write({ 'ci/child.yml': 'a: {script: [echo hi], rules: [{when: never}]}\n' });
     const { exitCode, out } = await runJobs(parent(', strategy: depend'));
@@ -255,6 +267,47 @@ it('"allow_failure:exit_codes": any other exit code fails the pipeline', async (
   const job = (code: number) => `a: {script: [exit ${code}], allow_failure: {exit_codes: [3, 4]}}\n`;
   expect((await runJobs(job(4))).exitCode).toBe(0);
   expect((await runJobs(job(5))).exitCode).toBe(1);
+});
+
+it('"artifacts" and "cache": artifacts of this run replace files of a cache, and untracked files are kept', async () => {
+  const definition = (version: number) => `stages: [build, test]
+build: {stage: build, script: ['mkdir -p out; echo ${version} > out/app'], artifacts: {paths: [out/]}}
+test: {stage: test, script: [cat out/app, 'cat made || echo none > made'], cache: [{key: t, paths: [out/]}, {key: u, untracked: true}]}
+`;
+  expect((await runJobs(definition(1))).out).toMatch(/test .*> 1$/m);
+  const { out } = await runJobs(definition(2));
+  expect(out).toMatch(/test .*> 2$/m);
+  expect(out).toMatch(/test .*> none$/m);
+});
+
+it('"artifacts:reports:dotenv": a report that a server rejects fails the job', async () => {
+  const job = "a: {script: ['echo \\# text > a.env'], artifacts: {reports: {dotenv: a.env}}}\n";
+  const { out, exitCode } = await runJobs(job);
+  expect(exitCode).toBe(1);
+  expect(out).toContain('> line 1 of the dotenv report a.env is not NAME=value');
+});
+
+it('"rules:needs": the needs of a rule that does not match do not apply; files of gitlab-ci-local are ignored', async () => {
+  await harness.commit({ '.gitlab-ci-local.yml': 'test: {rules: [{when: never}]}\n' });
+  const { out, exitCode } = await runJobs(`stages: [build, test]
+build: {stage: build, script: [echo made > made.txt], artifacts: {paths: [made.txt]}}
+test: {stage: test, script: [cat made.txt, ls -a], rules: [{changes: [docs/**/*], needs: []}, {when: on_success}]}
+`);
+  expect(exitCode).toBe(0);
+  expect(out).toMatch(/test .*> made$/m);
+  expect(out).toMatch(/test .*> \.gitlab-ci-local\.yml$/m);
+  await harness.git('rm', '-q', '.gitlab-ci-local.yml');
+});
+
+it('"include:rules": $CI_COMMIT_BRANCH is not set in a merge request pipeline', async () => {
+  await harness.commit({ 'ci/branch.yml': 'of-branch: {script: [echo hi]}\n' });
+  const definition = `include: [{local: ci/branch.yml, rules: [{if: $CI_COMMIT_BRANCH}]}]
+workflow: {rules: [{when: always}]}
+a: {script: [echo hi]}
+`;
+  const { states } = await runDefinition(definition, '--source', 'merge_request_event');
+  expect(states).toEqual(['a success']);
+  expect((await runJobs(definition)).states.sort()).toEqual(['a success', 'of-branch success']);
 });
 
 it('"needs:parallel:matrix": a job waits for these parallel jobs only', async () => {

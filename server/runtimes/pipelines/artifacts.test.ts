@@ -12,9 +12,10 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { restoreCaches, saveCaches } from './artifacts.ts';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { artifactFiles, artifactsIn, dotenvOf, restoreCaches, saveCaches, uploadArtifacts } from './artifacts.ts';
+import type { JobDefinition } from './definition.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -44,7 +45,13 @@ it('caches are copied with links, execution bits and times, over files that are 
     { key: 'k', paths: ['out/'] },
     { key: 'u', untracked: true },
   ];
-  const cacheContext = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set(['committed']) };
+  const cacheContext = {
+    dir,
+    checkoutDir: workDir,
+    values: {},
+    projectDir: '/builds/local/repo',
+    tracked: new Set(['committed']),
+  };
   await saveCaches(caches, { ...cacheContext, workDir }, true);
   await chmod(join(workDir, 'out', 'read-only'), 0o644);
   await writeFile(join(workDir, 'out', 'read-only'), 'two');
@@ -65,7 +72,13 @@ it('"cache": a job replaces the cache by what it has kept, and without such file
     string,
   ];
   const caches = [{ key: 'k', paths: ['out/'] }];
-  const cacheContext = { dir, values: {}, projectDir: '/builds/local/repo', tracked: new Set<string>() };
+  const cacheContext = {
+    dir,
+    checkoutDir: workDir,
+    values: {},
+    projectDir: '/builds/local/repo',
+    tracked: new Set<string>(),
+  };
   await mkdir(join(workDir, 'out'), { recursive: true });
   for (const name of ['kept', 'deleted']) await writeFile(join(workDir, 'out', name), name);
   await saveCaches(caches, { ...cacheContext, workDir }, true);
@@ -91,7 +104,13 @@ it('paths below the project folder of a container match, and a cache path that m
   await mkdir(join(workDir, 'deps'), { recursive: true });
   await writeFile(join(workDir, 'deps', 'file'), 'content');
   const projectDir = '/builds/local/repo';
-  const cacheContext = { dir, projectDir, values: { CI_PROJECT_DIR: projectDir }, tracked: new Set<string>() };
+  const cacheContext = {
+    dir,
+    checkoutDir: workDir,
+    projectDir,
+    values: { CI_PROJECT_DIR: projectDir },
+    tracked: new Set<string>(),
+  };
   const caches = [{ key: 'k', paths: ['$CI_PROJECT_DIR/deps/', 'absent/'] }];
   const notes = await saveCaches(caches, { ...cacheContext, workDir }, true);
   expect(notes).toEqual(['cache: no files match absent/']);
@@ -99,21 +118,79 @@ it('paths below the project folder of a container match, and a cache path that m
   expect(await readFile(join(nextDir, 'deps', 'file'), 'utf8')).toBe('content');
 });
 
-it('the key of a cache follows the content of a file below $CI_PROJECT_DIR', async () => {
-  const workDir = join(folder, 'work');
+it('the key of a cache follows the content of a file of the commit, below $CI_PROJECT_DIR', async () => {
+  const [workDir, checkoutDir] = [join(folder, 'work'), join(folder, 'checkout')];
   await mkdir(workDir, { recursive: true });
+  await mkdir(checkoutDir);
   const projectDir = '/builds/local/repo';
   const values = { CI_PROJECT_DIR: projectDir };
-  const cacheContext = { dir: join(folder, 'kept'), projectDir, values, tracked: new Set<string>(), workDir };
+  const tracked = new Set<string>();
+  const cacheContext = { dir: join(folder, 'kept'), checkoutDir, projectDir, values, tracked, workDir };
   const caches = [{ key: { files: ['$CI_PROJECT_DIR/lock'] }, paths: ['deps'] }];
-  await writeFile(join(workDir, 'lock'), 'first');
+  await writeFile(join(checkoutDir, 'lock'), 'first');
+  await writeFile(join(workDir, 'lock'), 'changed by the job');
   await writeFile(join(workDir, 'deps'), 'of the first lock');
   await saveCaches(caches, cacheContext, true);
   await rm(join(workDir, 'deps'));
-  await writeFile(join(workDir, 'lock'), 'second');
+  await writeFile(join(checkoutDir, 'lock'), 'second');
   await restoreCaches(caches, cacheContext);
   await expect(readFile(join(workDir, 'deps'))).rejects.toThrow('ENOENT');
-  await writeFile(join(workDir, 'lock'), 'first');
+  await writeFile(join(checkoutDir, 'lock'), 'first');
   await restoreCaches(caches, cacheContext);
   expect(await readFile(join(workDir, 'deps'), 'utf8')).toBe('of the first lock');
+});
+
+describe('artifacts of a job', () => {
+  /** Stores the artifacts of a job with these files. */
+  async function upload(files: Readonly<Record<string, string>>, artifacts: JobDefinition['artifacts']) {
+    const [workDir, runDir] = [join(folder, 'work'), join(folder, 'run')];
+    const store = { runDir, storedDir: join(folder, 'stored') };
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(workDir, path)), { recursive: true });
+      await writeFile(join(workDir, path), text);
+    }
+    const definition = { stage: 'build', variables: {}, artifacts };
+    const context = {
+      workDir,
+      projectDir: '/builds/a',
+      values: {},
+      tracked: new Set<string>(),
+      isSuccess: true,
+      store,
+    };
+    const { fault } = await uploadArtifacts({ name: 'a', definition }, context);
+    return { fault, store, files: (await artifactFiles(artifactsIn(store, 'a'))).map(({ path }) => path) };
+  }
+
+  it('"artifacts:exclude": does not mean what is below a folder', async () => {
+    const files = { 'dist/app': '', 'dist/secret/key': '', 'dist/deep/b.o': '', 'dist/a.o': '' };
+    expect((await upload(files, { paths: ['dist/'], exclude: ['dist/secret/', 'dist/*.o'] })).files).toEqual([
+      'dist/app',
+      'dist/deep/b.o',
+      'dist/secret/key',
+    ]);
+    const { files: fewer } = await upload({}, { paths: ['dist/'], exclude: ['dist/secret/**/*', 'dist/**/*.o'] });
+    expect(fewer).toContain('dist/app');
+  });
+
+  it('"artifacts:reports:dotenv": values are as written, with their quotes', async () => {
+    const text = 'URL="http://a"\r\nB = c=d \nEMPTY=\n1A=x';
+    const { store, fault } = await upload({ 'v.env': text }, { reports: { dotenv: ['v.env'] } });
+    expect(fault).toBeUndefined();
+    expect(await dotenvOf(['a'], store)).toEqual({ URL: '"http://a"', B: 'c=d', EMPTY: '', '1A': 'x' });
+  });
+
+  it.each([
+    ['a comment', 'A=1\n# text\n', 2],
+    ['an empty line', 'A=1\n\nB=2\n', 2],
+    ['no value', 'A\n', 1],
+    ['`export`', 'export A=1\n', 1],
+    ['a name with a hyphen', 'A-B=1\n', 1],
+  ])('"artifacts:reports:dotenv": %s is an error with its line', async (_title, text, line) => {
+    const { store, fault } = await upload({ 'v.env': text }, { reports: { dotenv: ['v.env'] } });
+    expect(fault).toBe(
+      `line ${line} of the dotenv report v.env is not NAME=value; comments and empty lines are not allowed`,
+    );
+    expect(await dotenvOf(['a'], store)).toEqual({});
+  });
 });

@@ -10,7 +10,7 @@ import { readSecret, writeSecret } from '../../storage/files/read-file.ts';
 import { makeLink, removeTree, renameFile } from '../../system/files-in-use.ts';
 import type { CacheDefinition, JobDefinition } from './definition.ts';
 import { expandText } from './job-variables.ts';
-import { lastMatchOf, matching } from './pattern.ts';
+import { exactMatch, lastMatchOf, matching } from './pattern.ts';
 import { noteUse, storageRoot } from './run-folder.ts';
 
 /** Files that are copied at the same time. */
@@ -71,14 +71,15 @@ export async function artifactFiles(dir: string | undefined): Promise<{ path: st
   return Promise.all(paths.map(async (path) => ({ path, bytes: (await lstat(join(dir, path))).size })));
 }
 
-/** Stores a job's artifacts; resolves to its reports, and to messages about missing files. */
+/** Stores a job's artifacts; resolves to its reports, to messages about missing files, and to why a server rejects them. */
 export async function uploadArtifacts(
   { name, definition: { artifacts } }: { name: string; definition: JobDefinition },
-  { isSuccess, store, ...context }: Omit<CacheContext, 'dir'> & { isSuccess: boolean; store: ArtifactStore },
-): Promise<{ notes: string[]; reports: JobReports }> {
+  { isSuccess, store, ...context }: ArtifactContext & { isSuccess: boolean; store: ArtifactStore },
+): Promise<{ notes: string[]; reports: JobReports; fault?: string }> {
   const { workDir } = context;
   if (!artifacts) return { notes: [], reports: { junit: [], cobertura: [] } };
   const notes: string[] = [];
+  let fault: string | undefined;
   const to = join(store.runDir, folderName(name));
   const present = await pathsBelow(workDir);
   const found = (patterns: readonly string[] = []) => patterns.flatMap((pattern) => filesOf(pattern, present, context));
@@ -86,7 +87,8 @@ export async function uploadArtifacts(
     const chosen = chosenFiles(artifacts, present, context, (pattern) =>
       notes.push(`artifacts: no files match ${pattern}`),
     );
-    for (const path of found(artifacts.exclude)) chosen.delete(path);
+    const isExcluded = (artifacts.exclude ?? []).map((pattern) => exactMatch(pathInProject(pattern, context)));
+    for (const path of chosen) if (isExcluded.some((excludes) => excludes(path))) chosen.delete(path);
     await copyPaths(workDir, to, [...chosen]);
   }
   // Reports are stored regardless of the job's result.
@@ -94,12 +96,14 @@ export async function uploadArtifacts(
   for (const pattern of dotenv) {
     const files = found([pattern]);
     if (files.length === 0) notes.push(`artifacts: no dotenv report matches ${pattern}`);
-    await copyPaths(workDir, join(to, DOTENV_FOLDER), files);
+    const texts = await Promise.all(files.map((path) => readFile(join(workDir, path), 'utf8')));
+    fault ??= texts.map((text, at) => faultOfDotenv(files[at] ?? '', text)).find((found) => found !== undefined);
+    if (fault === undefined) await copyPaths(workDir, join(to, DOTENV_FOLDER), files);
   }
   const reports = { junit: found(junit), cobertura: found(coverage && [coverage.path]) };
   if (junit.length > 0 && reports.junit.length === 0)
     notes.push(`artifacts: no JUnit report matches ${junit.join(', ')}`);
-  return { notes, reports };
+  return { notes, reports, ...(fault !== undefined && { fault }) };
 }
 
 /** Folder with what a job has left: in this run, or else in an earlier one of the commit; undefined if there is none. */
@@ -113,23 +117,18 @@ export async function clearArtifacts({ runDir }: ArtifactStore, name: string): P
   await mkdir(dir);
 }
 
-/** Puts what other jobs have left into a job's folder; resolves to the variables that they have left. */
-export async function downloadArtifacts(
-  names: readonly string[],
-  workDir: string,
-  store: ArtifactStore,
-): Promise<Record<string, string>> {
+/** Puts what other jobs have left into a job's folder. */
+export async function bringArtifacts(names: readonly string[], workDir: string, store: ArtifactStore): Promise<void> {
   for (const from of names.flatMap((name) => artifactsIn(store, name) ?? []))
     await copyPaths(
       from,
       workDir,
       (await pathsBelow(from)).filter((path) => !isReport(path)),
     );
-  return dotenvOf(names, store);
 }
 
 /** The variables that jobs have left. */
-async function dotenvOf(names: readonly string[], store: ArtifactStore): Promise<Record<string, string>> {
+export async function dotenvOf(names: readonly string[], store: ArtifactStore): Promise<Record<string, string>> {
   const variables: Record<string, string> = {};
   for (const from of names.flatMap((name) => artifactsIn(store, name) ?? []))
     for (const path of (await pathsBelow(join(from, DOTENV_FOLDER))).sort())
@@ -147,19 +146,29 @@ export async function storeRunArtifacts({ runDir, storedDir }: ArtifactStore): P
   await noteUse(storedDir);
 }
 
-/** Lines `NAME=value`, as reports hold them. */
-function dotenvIn(content: string): Record<string, string> {
-  const lines = content.split(/\r?\n/).flatMap((line) => {
-    const [, name, value] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/.exec(line) ?? [];
-    if (name === undefined || value === undefined) return [];
-    return [[name, value.trim().replace(/^(["'])(.*)\1$/s, '$2')] as const];
+/** The lines of a dotenv report, each with its name and value: a server knows no comments, empty lines and quotes. */
+function dotenvLines(content: string): { name: string; value: string }[] {
+  const lines = content.replace(/^\uFEFF/, '').split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => {
+    const [name = '', ...value] = line.split('=');
+    return { name: value.length > 0 ? name.trim() : '', value: value.join('=').trim() };
   });
-  return Object.fromEntries(lines);
 }
 
-export interface CacheContext {
-  /** The cache folder of the project, private to the platform. */
-  dir: string;
+function dotenvIn(content: string): Record<string, string> {
+  return Object.fromEntries(dotenvLines(content).map(({ name, value }) => [name, value]));
+}
+
+/** Returns why a server rejects a dotenv report; undefined if it accepts it. */
+function faultOfDotenv(path: string, content: string): string | undefined {
+  const at = dotenvLines(content).findIndex(({ name }) => !/^\w+$/.test(name));
+  return at < 0
+    ? undefined
+    : `line ${at + 1} of the dotenv report ${path} is not NAME=value; comments and empty lines are not allowed`;
+}
+
+interface ArtifactContext {
   workDir: string;
   /** The path of `workDir` in the job, which differs from it in a container. */
   projectDir: string;
@@ -168,11 +177,18 @@ export interface CacheContext {
   tracked: ReadonlySet<string>;
 }
 
+export interface CacheContext extends ArtifactContext {
+  /** The cache folder of the project, private to the platform. */
+  dir: string;
+  /** The checkout that jobs get copies of: keys of caches are from the files of the commit. */
+  checkoutDir: string;
+}
+
 /** Returns the files of a job that patterns match, and, if requested, those that are not part of the commit. */
 function chosenFiles(
   { paths = [], untracked }: { paths?: readonly string[] | undefined; untracked?: boolean | undefined },
   present: readonly string[],
-  context: Omit<CacheContext, 'dir'>,
+  context: ArtifactContext,
   onMissing?: (pattern: string) => void,
 ): Set<string> {
   const chosen = new Set(untracked ? present.filter((path) => !context.tracked.has(path)) : []);
@@ -239,13 +255,13 @@ export async function saveCaches(
 async function cacheName(
   { key }: CacheDefinition,
   index: number,
-  { workDir, projectDir, values }: Pick<CacheContext, 'workDir' | 'projectDir' | 'values'>,
+  { checkoutDir, projectDir, values }: CacheContext,
 ): Promise<string> {
   if (typeof key !== 'object' || key === null) return folderName(expandText(key || 'default', values));
   const hash = createHash('sha256');
   for (const file of key.files) {
     const path = pathInProject(file, { projectDir, values });
-    hash.update(await readFile(join(workDir, path)).catch(() => ''));
+    hash.update(await readFile(join(checkoutDir, path)).catch(() => ''));
   }
   return folderName(`${index}-${expandText(key.prefix ?? '', values)}-${hash.digest('hex')}`);
 }
@@ -255,7 +271,7 @@ const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSucces
   when === 'always' || (when === 'on_failure') !== isSuccess;
 
 /** The files of a job that a pattern means. */
-function filesOf(pattern: string, present: readonly string[], context: Omit<CacheContext, 'dir'>): string[] {
+function filesOf(pattern: string, present: readonly string[], context: ArtifactContext): string[] {
   return matching(present, pathInProject(pattern, context));
 }
 

@@ -27,7 +27,7 @@ import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule
 const MAX_DEPTH = 2;
 
 const included = z.union([
-  z.string().transform((local) => ({ local })),
+  z.string().transform((local) => ({ local, inputs: undefined })),
   z.looseObject({ local: z.string() }),
   z.looseObject({ artifact: z.string(), job: z.string() }),
 ]);
@@ -243,6 +243,7 @@ async function fileOf(
 ): Promise<{ file: string; written: ReadonlyMap<string, string> }> {
   await mkdir(join(dir, READER_FOLDER), { recursive: true });
   const files: string[] = [];
+  const inputsOf: unknown[] = [];
   const written = new Map<string, string>();
   for (const include of includes) {
     if ('artifact' in include && typeof include.artifact === 'string') {
@@ -253,13 +254,18 @@ async function fileOf(
       });
       files.push(file);
       written.set(file, `${include.artifact} of '${include.job}'`);
-    } else if (typeof include.local === 'string') files.push(expandText(include.local, values).replace(/^\/+/, ''));
+      inputsOf.push(include.inputs);
+    } else if (typeof include.local === 'string') {
+      files.push(expandText(include.local, values).replace(/^\/+/, ''));
+      inputsOf.push(include.inputs);
+    }
   }
   const [first = DEFINITION] = files;
-  if (files.length === 1) return { file: first, written };
+  if (files.length === 1 && inputsOf[0] === undefined) return { file: first, written };
   const all = `${READER_FOLDER}/child.yml`;
   written.set(all, files.map((file) => written.get(file) ?? file).join(' and '));
-  await writeFile(join(dir, all), JSON.stringify({ include: files.map((local) => ({ local: `/${local}` })) }));
+  const include = files.map((local, at) => ({ local: `/${local}`, inputs: inputsOf[at] }));
+  await writeFile(join(dir, all), JSON.stringify({ include }));
   return { file: all, written };
 }
 

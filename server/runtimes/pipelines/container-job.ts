@@ -131,7 +131,7 @@ export async function runInContainer(job: JobToRun, options: ContainerJobOptions
     return { exitCode, ...(isInTime && { isInTime }) };
   } catch (failure) {
     signal.throwIfAborted();
-    return { exitCode: 1, reason: reasonOf(failure) };
+    return { exitCode: 1, reason: reasonOf(failure), kind: 'runner_system_failure' };
   } finally {
     await engine.remove(containers, networkId);
     route?.close();

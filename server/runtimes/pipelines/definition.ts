@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -5,6 +6,7 @@ import { LineCounter, parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import { faultOfYaml } from '../../model/yaml-limits.ts';
+import { renameFile } from '../../system/files-in-use.ts';
 import { runProgram } from '../../system/programs.ts';
 import { INSTALL_READER } from './declaration.ts';
 import { isTrue } from './expression.ts';
@@ -264,36 +266,49 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
 /** Keywords of `default` that the reader leaves out. */
 const UNREAD_DEFAULTS = ['hooks', 'id_tokens', 'identity', 'interruptible', 'retry', 'timeout'];
 
-/** A job with what its reader leaves out: some of `default`, and which parallel jobs a need means. */
+/**
+ * A job with what its reader leaves out or changes: some of `default`, which parallel jobs a need means, and untracked files of caches.
+ * The reader also replaces the needs of a job by those of a rule, which may be one that does not match here.
+ */
 function withUnread(written: Written, name: string, content: Written): Written {
   const isInherited = (keyword: string) => {
     const inherited: unknown = Object(content.inherit).default ?? true;
     return Array.isArray(inherited) ? inherited.includes(keyword) : inherited !== false;
   };
-  const defaults = UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, Object(written.default)[keyword]]);
-  const needs = needsWritten(written, name);
-  return {
+  const ofDefault = (keyword: string) => (isInherited(keyword) ? Object(written.default)[keyword] : undefined);
+  const defaults = UNREAD_DEFAULTS.map((keyword) => [keyword, ofDefault(keyword)]);
+  const caches = [writtenValue(written, name, 'cache') ?? ofDefault('cache') ?? []].flat();
+  const read = {
     ...Object.fromEntries(defaults),
     ...content,
-    ...(Array.isArray(content.needs) && {
-      needs: content.needs.map((need, at) => {
-        const parallel: unknown = Object(needs[at]).parallel;
-        return parallel === undefined ? need : { ...Object(need), parallel };
-      }),
-    }),
+    ...(caches.some((cache) => Object(cache).untracked === true) && { cache: caches }),
   };
+  const needs = writtenValue(written, name, 'needs');
+  const ownNeeds: unknown[] = Array.isArray(needs) ? needs : [];
+  const rules: unknown[] = Array.isArray(content.rules) ? content.rules : [];
+  if (name in written && !hasReference(ownNeeds) && rules.some((rule) => Object(rule).needs !== undefined))
+    return { ...read, needs };
+  if (!Array.isArray(content.needs)) return read;
+  const withParallel = content.needs.map((need, at) => {
+    const parallel: unknown = Object(ownNeeds[at]).parallel;
+    return parallel === undefined ? need : { ...Object(need), parallel };
+  });
+  return { ...read, needs: withParallel };
 }
 
-/** The `needs` of a job, from the job or from one that it extends. */
-function needsWritten(written: Written, name: string, depth = 0): readonly unknown[] {
-  const { needs, extends: above } = Object(written[name]);
-  if (Array.isArray(needs)) return needs;
+/** Returns a keyword of a job as it is written, in the job or in one that it extends. */
+function writtenValue(written: Written, name: string, keyword: string, depth = 0): unknown {
+  const { [keyword]: value, extends: above } = Object(written[name]);
+  if (value !== undefined || depth > MAX_EXTENDS) return value;
   const inherited = [above].flat().filter((parent) => typeof parent === 'string');
-  if (depth > MAX_EXTENDS) return [];
-  return (
-    inherited.map((parent) => needsWritten(written, parent, depth + 1)).findLast((found) => found.length > 0) ?? []
-  );
+  return inherited
+    .map((parent) => writtenValue(written, parent, keyword, depth + 1))
+    .findLast((found) => found !== undefined);
 }
+
+/** True if needs contain a `!reference`. It is read as the list of its words, and begins with the name of a hidden job. */
+const hasReference = (needs: readonly unknown[]): boolean =>
+  needs.some((need) => Array.isArray(need) || (typeof need === 'string' && need.startsWith('.')));
 
 function unreadable(where: string, error: z.ZodError): PipelineError {
   const [issue] = error.issues;
@@ -350,7 +365,18 @@ async function checkFiles(dir: string, path: string, visitedFiles: Set<string>):
       all = { ...all, ...(await checkFiles(dir, local.replace(/^\/+/, ''), visitedFiles)) };
     else visitedFiles.add(typeof local === 'string' && !/^https?:/.test(local) ? local : ELSEWHERE);
   }
-  return { ...all, ...definition, default: { ...Object(all.default), ...Object(definition.default) } };
+  return merged(all, definition);
+}
+
+/** The content of a file over that of what it includes: jobs of both have the keywords of both. */
+function merged(included: Written, including: Written): Written {
+  const isRecord = (value: unknown): value is Written =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
+  const entries = Object.entries(including).map(([name, value]) => {
+    const other = included[name];
+    return [name, isRecord(value) && isRecord(other) ? { ...other, ...value } : value];
+  });
+  return { ...included, ...Object.fromEntries(entries) };
 }
 
 /** Refuses conditions that cannot be read, also in jobs that others extend. */
@@ -423,23 +449,42 @@ async function expandedText({
   await writeFile(file, asciiJson(values), { mode: 0o600 });
   const args = [reader, '--preview', '--no-evaluate-rule-changes', '--file', definitionFile, '--home', folder];
   args.push('--state-dir', state, '--variables-file', join(state, 'variables.yml'));
+  // The reader takes the branch of the checkout otherwise.
+  if (definitionVariables.CI_COMMIT_BRANCH === undefined) args.push('--unset-variable', 'CI_COMMIT_BRANCH');
+  const aside = await moveReaderFiles(dir, join(dir, state));
   const { stdout } = await runProgram(process.execPath, args, {
     cwd: dir,
     env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder}/` },
     maxBuffer: MAX_EXPANDED_BYTES,
     timeout: READER_TIMEOUT_MS,
     signal,
-  }).catch((failure) => {
-    signal.throwIfAborted();
-    if (failure.killed && failure.signal === 'SIGTERM')
-      throw new PipelineError(`${definitionFile} cannot be read within ${READER_TIMEOUT_MS / 1_000} s`);
-    const isLarge = failure.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
-    const reason = isLarge
-      ? `it is larger than ${MAX_EXPANDED_BYTES} bytes when expanded`
-      : complaintIn(failure.stderr);
-    throw new PipelineError(`${definitionFile} cannot be read: ${reason}`);
-  });
+  })
+    .catch((failure) => {
+      signal.throwIfAborted();
+      if (failure.killed && failure.signal === 'SIGTERM')
+        throw new PipelineError(`${definitionFile} cannot be read within ${READER_TIMEOUT_MS / 1_000} s`);
+      const isLarge = failure.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+      const reason = isLarge
+        ? `it is larger than ${MAX_EXPANDED_BYTES} bytes when expanded`
+        : complaintIn(failure.stderr);
+      throw new PipelineError(`${definitionFile} cannot be read: ${reason}`);
+    })
+    .finally(aside.moveBack);
   return stdout.slice(stdout.search(/^---$/m) + 4);
+}
+
+/** Files of a repository by which gitlab-ci-local changes a pipeline; a server ignores them. */
+const READER_FILES = ['.gitlab-ci-local.yml', '.gitlab-ci-local-env'];
+
+/** Moves such files away until the definition is read: jobs find them in their checkouts. */
+async function moveReaderFiles(dir: string, to: string): Promise<{ moveBack(): Promise<void> }> {
+  const present = READER_FILES.filter((name) => existsSync(join(dir, name)));
+  for (const name of present) await renameFile(join(dir, name), join(to, name));
+  return {
+    async moveBack() {
+      for (const name of present) await renameFile(join(to, name), join(dir, name));
+    },
+  };
 }
 
 /** ASCII only, because YAML allows fewer unescaped characters than JSON. */

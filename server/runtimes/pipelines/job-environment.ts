@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { environmentVariables, identityOf } from './job-identity.ts';
 import {
   asVariables,
   expanded,
@@ -10,7 +11,6 @@ import {
   variablesByPrecedence,
 } from './job-variables.ts';
 import type { PlannedJob } from './plan.ts';
-import { environmentSlug, tierOf } from './predefined.ts';
 
 /** Writes the project's variables that are files, and gives them their paths; undefined: there are none. */
 export async function createFileVariables(
@@ -43,40 +43,26 @@ export function jobVariables(
   { projectDir, dotenv, jobId }: { projectDir: string; dotenv: Readonly<Record<string, string>>; jobId: number },
 ): { values: Record<string, string>; jobEnvironment: JobEnvironment | undefined } {
   const { environment } = job.definition;
-  const jobName = job.ownName ?? job.name;
   const ofJob = {
+    ...identityOf({ ...job, name: job.ownName ?? job.name }),
     CI_JOB_ID: String(jobId),
-    CI_JOB_NAME: jobName,
-    CI_JOB_NAME_SLUG: jobName
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .slice(0, 63)
-      .replace(/^-+|-+$/g, ''),
-    CI_JOB_STAGE: job.stage,
     CI_JOB_STATUS: 'running',
     CI_JOB_STARTED_AT: new Date().toISOString().replace(/\.\d+/, ''),
     CI_JOB_URL: `${run.predefined.CI_PROJECT_URL}/-/jobs/${jobId}`,
     ...(job.when === 'manual' && { CI_JOB_MANUAL: 'true' }),
-    CI_NODE_TOTAL: String(job.node.total),
-    ...(job.node.index !== undefined && { CI_NODE_INDEX: String(job.node.index) }),
     CI_PROJECT_DIR: projectDir,
     CI_BUILDS_DIR: projectDir.slice(0, projectDir.lastIndexOf('/')),
   };
   const layers = (name: string | undefined, more: Record<string, string> = {}): Variables => ({
     ...asVariables({ ...run.predefined, ...ofJob, ...more }),
     ...job.variables,
-    ...asVariables(dotenv, { isRaw: true }),
+    ...asVariables(dotenv),
     ...variablesByPrecedence(run, name),
   });
   if (!environment) return { values: expanded(layers(undefined)), jobEnvironment: undefined };
   const name = expandText(environment.name, expanded(layers(undefined)));
-  const { url, action = 'start', deployment_tier: tier } = environment;
-  const ofEnvironment = {
-    CI_ENVIRONMENT_NAME: name,
-    CI_ENVIRONMENT_SLUG: environmentSlug(name),
-    CI_ENVIRONMENT_ACTION: action,
-    CI_ENVIRONMENT_TIER: tier ?? tierOf(name),
-  };
+  const { url, action = 'start' } = environment;
+  const ofEnvironment = environmentVariables(environment, name);
   const address = url ? expandText(url, expanded(layers(name, ofEnvironment))) : undefined;
   const values = expanded(
     layers(name, { ...ofEnvironment, ...(address !== undefined && { CI_ENVIRONMENT_URL: address }) }),

@@ -7,9 +7,10 @@ import { runProgram } from '../../system/programs.ts';
 import { SYSTEM } from '../../system/this-system.ts';
 import {
   type ArtifactStore,
+  bringArtifacts,
   clearArtifacts,
   coverageReader,
-  downloadArtifacts,
+  dotenvOf,
   folderName,
   readReports,
   restoreCaches,
@@ -78,12 +79,14 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
       return 'failed';
     }
     if (reason !== undefined) log.note(job.name, `> ${reason}`);
-    const mayFail = exitCode !== 0 && isAllowed(job.allowFailure, exitCode);
+    // Only a script has an exit code.
+    const scriptCode = kind === 'script_failure' ? exitCode : undefined;
+    const mayFail = exitCode !== 0 && isAllowed(job.allowFailure, scriptCode);
     const verdict = exitCode === 0 ? '' : `  ${mayFail ? 'WARN' : 'FAIL'} ${exitCode}`;
     log.note(job.name, `finished in ${duration(log.elapsedMs(job.name))}${verdict}`);
     const isRetried =
       retry?.when.some((condition) => condition === 'always' || condition === kind) ||
-      retry?.exitCodes.includes(exitCode);
+      (scriptCode !== undefined && retry?.exitCodes.includes(scriptCode));
     if (exitCode === 0 || attempt >= attempts || !isRetried) {
       log.change(job.name, {
         state: exitCode === 0 ? 'success' : 'failed',
@@ -162,10 +165,13 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
   const before = variablesWith({}).values;
   await bringCheckout(options.checkoutDir, workDir, before);
   if (options.hasSubmodules) await bringSubmodules(options.repositoryDir, workDir, before.GIT_SUBMODULE_STRATEGY);
-  const dotenv = await downloadArtifacts(job.artifactsOf, workDir, options.artifacts);
+  const dotenv = await dotenvOf(job.artifactsOf, options.artifacts);
   const { values, jobEnvironment } = variablesWith(dotenv);
-  const caches = { dir: options.cacheDir, workDir, projectDir, values, tracked: options.tracked };
+  const { cacheDir, checkoutDir, tracked } = options;
+  const caches = { dir: cacheDir, checkoutDir, workDir, projectDir, values, tracked };
+  // As on a server, artifacts replace files of caches.
   await restoreCaches(definition.cache ?? [], caches);
+  await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
   for (const [file, text] of Object.entries(jobScripts(definition))) await writeFile(join(scriptDir, file), text);
   return {
     buildsDir,
@@ -209,9 +215,10 @@ async function keepResults(
   const results = await readReports(collected.reports, workDir);
   log.change(name, { ...results, ...(coverage !== undefined && { coverage }) });
   for (const note of await saveCaches(definition.cache ?? [], caches, isSuccess)) log.note(name, note);
+  if (collected.fault !== undefined && isSuccess) throw new Error(collected.fault);
   if (!isSuccess || !jobEnvironment) return;
   // What it has just reported may be part of the address.
-  const reported = await downloadArtifacts([name], workDir, store);
+  const reported = await dotenvOf([name], store);
   const { values: finalValues } = variablesWith({ ...dotenv, ...reported });
   await onEnvironment(jobEnvironment, jobEnvironment.url && expandText(jobEnvironment.url, finalValues), true);
 }
@@ -264,6 +271,7 @@ async function bringSubmodules(repositoryDir: string, to: string, strategy: stri
   });
 }
 
-function isAllowed(allowed: AllowFailure, exitCode: number): boolean {
-  return typeof allowed === 'boolean' ? allowed : allowed.exitCodes.includes(exitCode);
+function isAllowed(allowed: AllowFailure, exitCode: number | undefined): boolean {
+  if (typeof allowed === 'boolean') return allowed;
+  return exitCode !== undefined && allowed.exitCodes.includes(exitCode);
 }

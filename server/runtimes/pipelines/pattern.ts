@@ -102,6 +102,11 @@ function globSource(pattern: string, rest: '[^/]*' | '.*'): string {
   return `${source}${')'.repeat(depth)}`;
 }
 
+/** Returns true for a path that a pattern of excluded artifacts matches. It does not mean what is below a folder. */
+export function exactMatch(pattern: string): (path: string) => boolean {
+  return patternOf(`^${globSource(pattern, '.*')}$`);
+}
+
 /** The paths that a pattern of artifacts means, as the runner tells it: those that match it, and what is below a folder that does. */
 export function matching(paths: readonly string[], pattern: string): string[] {
   if (pattern === '.' || pattern === './/') return [...paths];

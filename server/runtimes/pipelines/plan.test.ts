@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { JobDefinition } from './definition.ts';
+import type { RunVariables } from './job-variables.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { planOf } from './plan.ts';
 import type { RuleFacts } from './rules.ts';
 
+const NO_VARIABLES: RunVariables = { predefined: {}, ofGroup: {}, ofProject: [], typed: {} };
+
 /** The plan for a push, with jobs of stage `test` unless they say otherwise. */
-function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>) {
+function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>, variables = NO_VARIABLES) {
   const facts: RuleFacts = { source: 'push', branch: 'a', files: [], changed: () => [], hasWorkflowRules: false };
   const defined = Object.entries(jobs).map(([name, job]): [string, JobDefinition] => [
     name,
@@ -17,7 +20,7 @@ function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>) {
     workflowRules: undefined,
     jobs: new Map(defined),
   };
-  return planOf(definition, facts, { predefined: {}, ofGroup: {}, ofProject: [], typed: {} }).jobs;
+  return planOf(definition, facts, variables).jobs;
 }
 const needs = (...names: string[]) => names.map((job) => ({ job }));
 
@@ -66,5 +69,23 @@ describe('circular needs', () => {
     expect(plan(jobs).map(({ name }) => name)).toEqual(['a', 'b', 'c', 'd']);
     // `dependencies` only say whose artifacts a job gets: it does not wait for them.
     expect(plan({ a: { dependencies: ['b'] }, b: { dependencies: ['a'] } })).toHaveLength(2);
+  });
+});
+
+describe('the rules of a job', () => {
+  it.each<[string, Partial<JobDefinition>, string]>([
+    ['its name', {}, '$CI_JOB_NAME == "deploy" && $CI_JOB_NAME_SLUG == "deploy"'],
+    ['its stage', { stage: 'deploy' }, '$CI_JOB_STAGE == "deploy"'],
+    ['its environment', { environment: { name: 'prod/$REGION' } }, '$CI_ENVIRONMENT_NAME == "prod/eu"'],
+    ['variables of its environment only', { environment: { name: 'prod/$REGION' } }, '$TOKEN'],
+  ])('see %s', (_title, job, condition) => {
+    const variables: RunVariables = {
+      predefined: { REGION: 'eu' },
+      ofGroup: {},
+      ofProject: [{ key: 'TOKEN', value: 'x', scope: 'prod/*', isFile: false, isRaw: false, level: 0 }],
+      typed: {},
+    };
+    expect(plan({ deploy: { ...job, rules: [{ if: condition }] } }, variables)).toHaveLength(1);
+    expect(plan({ other: { rules: [{ if: condition }] } }, variables)).toEqual([]);
   });
 });

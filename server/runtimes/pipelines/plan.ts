@@ -1,4 +1,5 @@
 import type { AllowFailure, Definition, JobDefinition } from './definition.ts';
+import { environmentVariables, identityOf } from './job-identity.ts';
 import {
   asVariables,
   expanded,
@@ -68,7 +69,19 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
     instancesOf(base, job).flatMap(({ name, matrix, node }) => {
       const ofJob = asVariables({ ...job.variables, ...matrix });
       const jobValues = { ...asVariables(inherited(job, global)), ...ofJob };
-      const values = expanded({ ...before, ...jobValues, ...after });
+      const ofIdentity = { ...before, ...asVariables(identityOf({ name, stage: job.stage, node })) };
+      const valuesIn = (environmentName?: string, more: Readonly<Record<string, string>> = {}) =>
+        expanded({
+          ...ofIdentity,
+          ...asVariables(more),
+          ...jobValues,
+          ...variablesByPrecedence(variables, environmentName),
+        });
+      const { environment } = job;
+      const environmentName = environment ? expandText(environment.name, valuesIn()) : '';
+      const values = environment
+        ? valuesIn(environmentName, environmentVariables(environment, environmentName))
+        : valuesIn();
       const part = partOf(job, values, facts);
       const decision = ruleDecision(job, values, facts);
       if (part) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { isTrue } from './expression.ts';
 import { expandText } from './job-variables.ts';
-import { predefinedVariables, type RunIdentity, tierOf } from './predefined.ts';
+import { predefinedVariables, type RunIdentity } from './predefined.ts';
 import type { PipelineSource } from './rules.ts';
 
 const mergeRequest = { id: 5, iid: 5, title: '', target_branch: 'main', web_url: '' };
@@ -37,18 +37,6 @@ it.each<[string, PipelineSource, Partial<RunIdentity>, string]>([
   ['that a schedule started', 'schedule', { beforeSha: '2' }, '0'.repeat(40)],
 ])('"Predefined variables": CI_COMMIT_BEFORE_SHA in a pipeline %s', (_what, source, more, before) => {
   expect(variablesOf(source, more).CI_COMMIT_BEFORE_SHA).toBe(before);
-});
-
-it.each([
-  ['review/a', 'development'],
-  ['qa', 'testing'],
-  ['staging', 'staging'],
-  ['non-prod', 'staging'],
-  ['eu/production', 'production'],
-  ['live', 'production'],
-  ['main', 'other'],
-])('"Deployment tier of environments" (Environments): %s is %s', (name, tier) => {
-  expect(tierOf(name)).toBe(tier);
 });
 
 it('images of the dependency proxy are those of Docker Hub, and its password is masked with the token of the job', () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { pipelineNumber } from '../../mocks/scm/scm-pipelines.ts';
 import { SYSTEM } from '../../system/this-system.ts';
 import type { Checkout } from './checkout.ts';
@@ -28,7 +27,6 @@ export interface RunIdentity {
 }
 
 const MAX_SLUG = 63;
-const MAX_ENVIRONMENT_SLUG = 24;
 
 /** A branch as it may stand in host names: `CI_COMMIT_REF_SLUG`. */
 export function refSlug(ref: string): string {
@@ -38,29 +36,6 @@ export function refSlug(ref: string): string {
     .slice(0, MAX_SLUG)
     .replace(/^-+|-+$/g, '');
 }
-
-/** An environment's name likewise: `CI_ENVIRONMENT_SLUG`. */
-export function environmentSlug(name: string): string {
-  const plain = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]/g, '-')
-    .replace(/-+/g, '-');
-  const slug = /^[a-z]/.test(plain) ? plain : `env-${plain}`;
-  if (slug.length <= MAX_ENVIRONMENT_SLUG && slug === name) return slug.replace(/-$/, '');
-  const hash = BigInt(`0x${createHash('sha256').update(name).digest('hex')}`)
-    .toString(36)
-    .slice(-6);
-  return `${slug.slice(0, MAX_ENVIRONMENT_SLUG - 7).replace(/-*$/, '-')}${hash}`;
-}
-
-/** The tiers of environments by patterns of their names; the first that fits is `CI_ENVIRONMENT_TIER`. */
-const TIERS = {
-  development: /dev|review|trunk/i,
-  testing: /te?st|int|acc?e?pt|qa|qc|control|quality/i,
-  staging: /sta?g|mode?l|pre|demo|non/i,
-  production: /pro?d|live/i,
-};
-export const tierOf = (name: string) => Object.entries(TIERS).find(([, pattern]) => pattern.test(name))?.[0] ?? 'other';
 
 /** The server's own variables of a pipeline, with the values of the mock that runs here. */
 export function predefinedVariables(run: RunIdentity): Record<string, string> {

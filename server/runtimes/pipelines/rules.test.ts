@@ -31,8 +31,10 @@ describe('a job with rules', () => {
       variables: { A: '1' },
       needs: [{ job: 'b' }],
     });
-    // A rule without `when` uses the job's own `when`; a manual job then blocks the pipeline.
-    expect(part(definition, {}, { KIND: 'x' })).toEqual({ when: 'manual', allowFailure: false, variables: {} });
+    // A rule without `when` uses the job's own `when`, by which the job may be left out.
+    expect(part(definition, {}, { KIND: 'x' })).toEqual({ when: 'manual', allowFailure: true, variables: {} });
+    // A job that only its rule makes manual blocks the pipeline.
+    expect(part({ rules: [{ when: 'manual' }] })).toMatchObject({ when: 'manual', allowFailure: false });
     expect(part(definition)).toBeUndefined();
     expect(part({ rules: [] })).toBeUndefined();
     expect(part({ rules: [{}], allow_failure: true })).toMatchObject({ when: 'on_success', allowFailure: true });

@@ -85,8 +85,8 @@ export function partOf(
     if (!rule || chosen === 'never') return undefined;
     return {
       when: chosen,
-      // Within rules a manual job is waited for, unless it says that it may be left out.
-      allowFailure: rule.allow_failure ?? job.allow_failure ?? false,
+      // A job that only its rule makes manual is waited for.
+      allowFailure: rule.allow_failure ?? job.allow_failure ?? job.when === 'manual',
       variables: rule.variables ?? {},
       ...(rule.needs && { needs: rule.needs }),
     };

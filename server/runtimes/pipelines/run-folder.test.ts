@@ -125,6 +125,7 @@ describe('what runs store for later ones', () => {
     await writeFile(join(workDir, 'deps', 'file'), '');
     const context = {
       dir: join(storage(), 'shop', 'cache'),
+      checkoutDir: workDir,
       workDir,
       projectDir: workDir,
       values: {},
