@@ -146,13 +146,17 @@ export class EngineConnection {
       const engine = await this.#opened();
       const version = await engine.ping();
       this.#beat(engine);
+      let lossReason: string | undefined;
       // Watched before it is listed: nothing that happens in between is missed.
       this.#unwatch = await engine.watch((event) => {
-        if (event.kind === 'lost') this.#lose(event.reason);
-        else this.#listener.onEvent(event);
+        if (event.kind === 'lost') {
+          lossReason = event.reason;
+          this.#lose(event.reason);
+        } else this.#listener.onEvent(event);
       });
       const instances = await engine.list();
       if (this.#isStopped) return this.#letGo();
+      if (lossReason !== undefined) return this.#retry(lossReason);
       this.#failures = 0;
       this.#setState({ kind: 'ready', version });
       this.#listener.onInstances(this, instances);

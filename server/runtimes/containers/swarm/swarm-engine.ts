@@ -171,8 +171,12 @@ export class SwarmEngine extends DockerEngine {
 
   async #tasksOf(services: readonly SwarmService[]): Promise<SwarmTask[]> {
     if (services.length === 0) return [];
-    const filters = { service: services.map(({ ID }) => ID) };
-    const tasks = z.array(swarmTask).parse(await this.connection.ask((docker) => docker.listTasks({ filters })));
+    const listed = (...service: string[]) =>
+      this.connection.askTolerantly((docker) => docker.listTasks({ filters: { service } }), 'missing');
+    const ids = services.map(({ ID }) => ID);
+    // The daemon refuses them all if one service has been removed since it was listed.
+    const found = (await listed(...ids)) ?? (await Promise.all(ids.map(async (id) => (await listed(id)) ?? []))).flat();
+    const tasks = z.array(swarmTask).parse(found);
     return tasks.sort((a, b) => a.CreatedAt.localeCompare(b.CreatedAt));
   }
 
