@@ -271,8 +271,9 @@ it('"allow_failure:exit_codes": any other exit code fails the pipeline', async (
 
 it('"artifacts" and "cache": artifacts of this run replace files of a cache, and untracked files are kept', async () => {
   const definition = (version: number) => `stages: [build, test]
+.kept: {cache: {key: k, paths: [out/]}}
 build: {stage: build, script: ['mkdir -p out; echo ${version} > out/app'], artifacts: {paths: [out/]}}
-test: {stage: test, script: [cat out/app, 'cat made || echo none > made'], cache: [{key: t, paths: [out/]}, {key: u, untracked: true}]}
+test: {stage: test, extends: .kept, script: [cat out/app, 'cat made || echo none > made'], cache: {untracked: true}}
 `;
   expect((await runJobs(definition(1))).out).toMatch(/test .*> 1$/m);
   const { out } = await runJobs(definition(2));
@@ -292,6 +293,8 @@ it('"rules:needs": the needs of a rule that does not match do not apply; files o
   const { out, exitCode } = await runJobs(`stages: [build, test]
 build: {stage: build, script: [echo made > made.txt], artifacts: {paths: [made.txt]}}
 test: {stage: test, script: [cat made.txt, ls -a], rules: [{changes: [docs/**/*], needs: []}, {when: on_success}]}
+.early: &early {needs: []}
+early: {stage: test, <<: *early, script: [test ! -e made.txt], rules: [{changes: [docs/**/*], needs: [build]}, {when: on_success}]}
 `);
   expect(exitCode).toBe(0);
   expect(out).toMatch(/test .*> made$/m);

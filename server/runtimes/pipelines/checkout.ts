@@ -75,7 +75,7 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
     const input = Array.from(refs, ([ref, commit]) => `update ${ref} ${commit}\n`).join('');
     const [lfsPointers, baseSha] = await Promise.all([
       withoutContent(source, to),
-      branch === defaultBranch ? unpushedBase(remoteSha, sha, parentSha) : mergeBase(source, defaultSha, sha),
+      branch === defaultBranch ? pushedBase(source, remoteSha, sha, parentSha) : mergeBase(source, defaultSha, sha),
       git(to, ['update-ref', '--stdin'], { signal, input }),
     ]);
     if (takesWorkingTree) await takeWorkingTree(source, to, signal);
@@ -113,9 +113,16 @@ async function depthFor({ dir, sha }: Repository): Promise<number> {
   return depths.includes(0) ? 0 : Math.max(DEPTH, ...depths);
 }
 
-/** The commit with which a push of the default branch compares: the remote's if it does not have the commit yet, or the parent. */
-const unpushedBase = (remoteSha: string | undefined, sha: string, parentSha: string | undefined) =>
-  remoteSha === undefined || remoteSha === sha ? parentSha : remoteSha;
+/** The commit with which a push of the default branch compares: the newest that the remote has, or the parent of one that it has. */
+async function pushedBase(
+  dir: string,
+  remoteSha: string | undefined,
+  sha: string,
+  parentSha: string | undefined,
+): Promise<string | undefined> {
+  const base = await mergeBase(dir, remoteSha, sha);
+  return base === undefined || base === sha ? parentSha : base;
+}
 
 function mergeBase(dir: string, tip: string | undefined, sha: string): Promise<string | undefined> | undefined {
   return tip === undefined ? undefined : git(dir, ['merge-base', tip, sha]).catch(() => undefined);

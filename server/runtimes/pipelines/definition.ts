@@ -276,17 +276,15 @@ function withUnread(written: Written, name: string, content: Written): Written {
     return Array.isArray(inherited) ? inherited.includes(keyword) : inherited !== false;
   };
   const ofDefault = (keyword: string) => (isInherited(keyword) ? Object(written.default)[keyword] : undefined);
-  const defaults = UNREAD_DEFAULTS.map((keyword) => [keyword, ofDefault(keyword)]);
+  const defaults = UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, ofDefault(keyword)]);
+  const isWritten = isWhollyWritten(written, name);
   const caches = [writtenValue(written, name, 'cache') ?? ofDefault('cache') ?? []].flat();
-  const read = {
-    ...Object.fromEntries(defaults),
-    ...content,
-    ...(caches.some((cache) => Object(cache).untracked === true) && { cache: caches }),
-  };
+  const hasUntracked = caches.every(isRecord) && caches.some(({ untracked }) => untracked === true);
+  const read = { ...Object.fromEntries(defaults), ...content, ...(isWritten && hasUntracked && { cache: caches }) };
   const needs = writtenValue(written, name, 'needs');
   const ownNeeds: unknown[] = Array.isArray(needs) ? needs : [];
   const rules: unknown[] = Array.isArray(content.rules) ? content.rules : [];
-  if (name in written && !hasReference(ownNeeds) && rules.some((rule) => Object(rule).needs !== undefined))
+  if (isWritten && ownNeeds.every(isPlainNeed) && rules.some((rule) => Object(rule).needs !== undefined))
     return { ...read, needs };
   if (!Array.isArray(content.needs)) return read;
   const withParallel = content.needs.map((need, at) => {
@@ -296,19 +294,33 @@ function withUnread(written: Written, name: string, content: Written): Written {
   return { ...read, needs: withParallel };
 }
 
-/** Returns a keyword of a job as it is written, in the job or in one that it extends. */
-function writtenValue(written: Written, name: string, keyword: string, depth = 0): unknown {
-  const { [keyword]: value, extends: above } = Object(written[name]);
-  if (value !== undefined || depth > MAX_EXTENDS) return value;
-  const inherited = [above].flat().filter((parent) => typeof parent === 'string');
-  return inherited
-    .map((parent) => writtenValue(written, parent, keyword, depth + 1))
-    .findLast((found) => found !== undefined);
+const isRecord = (value: unknown): value is Written =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns the jobs that a job extends. */
+const parentsOf = (written: Written, name: string): string[] =>
+  [Object(written[name]).extends].flat().filter((parent) => typeof parent === 'string');
+
+/** True if a job and all that it extends are in files that were followed. */
+function isWhollyWritten(written: Written, name: string, depth = 0): boolean {
+  if (!(name in written) || depth > MAX_EXTENDS) return false;
+  return parentsOf(written, name).every((parent) => isWhollyWritten(written, parent, depth + 1));
 }
 
-/** True if needs contain a `!reference`. It is read as the list of its words, and begins with the name of a hidden job. */
-const hasReference = (needs: readonly unknown[]): boolean =>
-  needs.some((need) => Array.isArray(need) || (typeof need === 'string' && need.startsWith('.')));
+/** Returns a keyword of a job as it is written, over that of jobs that it extends. */
+function writtenValue(written: Written, name: string, keyword: string, depth = 0): unknown {
+  const { [keyword]: value } = Object(written[name]);
+  if (depth > MAX_EXTENDS) return value;
+  const values = parentsOf(written, name).map((parent) => writtenValue(written, parent, keyword, depth + 1));
+  const found = [...values, value].filter((part) => part !== undefined);
+  return found.length > 1 && found.every(isRecord) ? Object.assign({}, ...found) : found.at(-1);
+}
+
+/** False for a `!reference`, which is read as the list of its words and begins with a hidden job, and for an input. */
+function isPlainNeed(need: unknown): boolean {
+  const name: unknown = isRecord(need) ? need.job : need;
+  return typeof name === 'string' && !/^\.|\$\[\[/.test(name);
+}
 
 function unreadable(where: string, error: z.ZodError): PipelineError {
   const [issue] = error.issues;
@@ -336,6 +348,7 @@ async function checkFiles(dir: string, path: string, visitedFiles: Set<string>):
     lineCounter,
     customTags: [{ tag: '!reference', collection: 'seq', resolve: (value: unknown) => value as never }],
     uniqueKeys: false,
+    merge: true,
     logLevel: 'error',
   });
   for (const document of documents) {
@@ -370,8 +383,6 @@ async function checkFiles(dir: string, path: string, visitedFiles: Set<string>):
 
 /** The content of a file over that of what it includes: jobs of both have the keywords of both. */
 function merged(included: Written, including: Written): Written {
-  const isRecord = (value: unknown): value is Written =>
-    typeof value === 'object' && value !== null && !Array.isArray(value);
   const entries = Object.entries(including).map(([name, value]) => {
     const other = included[name];
     return [name, isRecord(value) && isRecord(other) ? { ...other, ...value } : value];
