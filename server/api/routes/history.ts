@@ -218,7 +218,7 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
   exportArchive: route('get /inspect/archive', 'root', {
     summary: 'Export the platform as one file',
     description:
-      'Returns a ZIP archive of the world, its history, captured leads and asynchronous results, with a ' +
+      'Returns a ZIP archive of the world, its history, captured leads and mails, and asynchronous results, with a ' +
       'manifest of SHA-256 hashes. The archive does not contain keys, tokens or certificates. Passwords, values of secrets and ' +
       "providers' credentials are replaced by `<hidden>`.",
     answer: stream(archive, 'application/zip'),

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { imageReferenceHint, isImageReference } from '../image-reference.ts';
@@ -159,17 +160,17 @@ function validateVolumes(draft: Draft, context: WriteContext): { volumes: JsonOb
 }
 
 /** Throws 400 for a check that could never run (D-045). */
-function requireRunnableChecks({
-  health_checks: checks,
-  port_mappings: mappings,
-}: z.output<typeof containerProperties>): void {
+function requireRunnableChecks(
+  { health_checks: checks, port_mappings: mappings }: z.output<typeof containerProperties>,
+  areUnchanged: boolean,
+): void {
   for (const [index, { protocol, command = '', path = '/', port, port_index: mappingIndex }] of checks.entries()) {
     const at = `/properties/health_checks/${index}`;
     if (protocol === 'COMMAND') {
       if (command.trim() === '') throw invalid(`${at}/command`, 'is required for a COMMAND check');
       continue;
     }
-    if (/#|%(?![\da-f]{2})/i.test(path))
+    if (protocol !== 'TCP' && !areUnchanged && /#|%(?![\da-f]{2})/i.test(path))
       throw invalid(`${at}/path`, "must have no '#', and two hexadecimal digits after each '%'");
     if (port !== undefined) continue;
     const mapping = mappings[mappingIndex ?? 0];
@@ -191,7 +192,8 @@ function validate(draft: Draft, context: WriteContext): { properties: JsonObject
   }
   requireProvider(draft, context, 'a container engine', isContainerEngine);
   requireMounts(draft, context);
-  requireRunnableChecks(input);
+  const checksBefore = context.previous?.properties.health_checks;
+  requireRunnableChecks(input, isDeepStrictEqual(checksBefore, draft.properties.health_checks));
   const port_mappings = validatePortMappings(draft.properties);
   const { volumes, derived } = validateVolumes(draft, context);
   return { properties: { ...draft.properties, port_mappings, volumes }, derived };

@@ -81,7 +81,7 @@ describe('a change of the rules', () => {
   }
 
   it('applies when every subprocess has confirmed it; later ones receive it, too', async () => {
-    const { registration, connectNext, first } = await connectSubprocess(60_000);
+    const { registration, connectNext, first } = await connectSubprocess(10 * 60_000);
     let isApplied = false;
     const changed = registration.changeRules(rules).then(() => {
       isApplied = true;
@@ -95,7 +95,7 @@ describe('a change of the rules', () => {
   });
 
   it('does not wait for a subprocess that ends', async () => {
-    const { registration, first } = await connectSubprocess(60_000);
+    const { registration, first } = await connectSubprocess(10 * 60_000);
     const changed = registration.changeRules(rules);
     first.end();
     await changed;
