@@ -245,7 +245,7 @@ export const apiendpoint: ResourceType = {
       isDeepStrictEqual(previous?.properties[name], draft.properties[name]),
     );
     // An unchanged route is no reason to refuse a change (D-096).
-    if (!previous || !hasSameRoute) {
+    if (!hasSameRoute) {
       const api = { name: parent.name, orgId: owningOrganization(view, parent).id };
       requireFreeRoute(context, api, draft, previous?.properties);
     }

@@ -87,8 +87,8 @@ export async function uploadArtifacts(
     const chosen = chosenFiles(artifacts, present, context, (pattern) =>
       notes.push(`artifacts: no files match ${pattern}`),
     );
-    const isExcluded = (artifacts.exclude ?? []).map((pattern) => exactMatch(pathInProject(pattern, context)));
-    for (const path of chosen) if (isExcluded.some((excludes) => excludes(path))) chosen.delete(path);
+    const exclusions = (artifacts.exclude ?? []).map((pattern) => exactMatch(pathInProject(pattern, context)));
+    for (const path of chosen) if (exclusions.some((excludes) => excludes(path))) chosen.delete(path);
     await copyPaths(workDir, to, [...chosen]);
   }
   // Reports are stored regardless of the job's result.

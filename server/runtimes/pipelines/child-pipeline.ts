@@ -19,7 +19,6 @@ import {
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
-import { DEFINITION } from './repository.ts';
 import { duration } from './run-log.ts';
 import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule.ts';
 
@@ -242,29 +241,26 @@ async function fileOf(
   artifactOf: (job: string, path: string) => string,
 ): Promise<{ file: string; written: ReadonlyMap<string, string> }> {
   await mkdir(join(dir, READER_FOLDER), { recursive: true });
-  const files: string[] = [];
-  const inputsOf: unknown[] = [];
+  const files: { local: string; inputs: unknown }[] = [];
   const written = new Map<string, string>();
   for (const include of includes) {
     if ('artifact' in include && typeof include.artifact === 'string') {
-      const file = `${READER_FOLDER}/${files.length}.yml`;
+      const local = `${READER_FOLDER}/${files.length}.yml`;
       const path = artifactOf(String(include.job), expandText(include.artifact, values));
-      await copyFile(path, join(dir, file)).catch(() => {
+      await copyFile(path, join(dir, local)).catch(() => {
         throw new PipelineError(`job '${include.job}' has no artifact ${include.artifact}`);
       });
-      files.push(file);
-      written.set(file, `${include.artifact} of '${include.job}'`);
-      inputsOf.push(include.inputs);
+      files.push({ local, inputs: include.inputs });
+      written.set(local, `${include.artifact} of '${include.job}'`);
     } else if (typeof include.local === 'string') {
-      files.push(expandText(include.local, values).replace(/^\/+/, ''));
-      inputsOf.push(include.inputs);
+      files.push({ local: expandText(include.local, values).replace(/^\/+/, ''), inputs: include.inputs });
     }
   }
-  const [first = DEFINITION] = files;
-  if (files.length === 1 && inputsOf[0] === undefined) return { file: first, written };
+  const [first] = files;
+  if (first && files.length === 1 && first.inputs === undefined) return { file: first.local, written };
   const all = `${READER_FOLDER}/child.yml`;
-  written.set(all, files.map((file) => written.get(file) ?? file).join(' and '));
-  const include = files.map((local, at) => ({ local: `/${local}`, inputs: inputsOf[at] }));
+  written.set(all, files.map(({ local }) => written.get(local) ?? local).join(' and '));
+  const include = files.map(({ local, inputs }) => ({ local: `/${local}`, inputs }));
   await writeFile(join(dir, all), JSON.stringify({ include }));
   return { file: all, written };
 }
