@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { testRunners } from '../scripts/extra-packages.mjs';
 import { packageFile } from '../server/system/package-file.ts';
 import { makeElectronPackage, startElectronMirror } from '../server/testing/electron-mirror.ts';
 import { type LoopbackRegistry, startLoopbackRegistry } from './loopback-registry.ts';
@@ -258,6 +259,21 @@ describe('the library exists', () => {
     const program = ['--experimental-vm-modules', packageFile('node_modules/jest/bin/jest.js')];
     // Without the cache, Node.js 20 loads the platform as later versions do.
     const { stderr } = await node([...program, ...args], { NODE_DISABLE_COMPILE_CACHE: '1' });
+    expect(stderr).toMatch(/1 passed/);
+  });
+
+  it.each([
+    ['commonjs', 'node10'],
+    ['nodenext', 'nodenext'],
+  ])('for ts-jest with the module setting %s, with its types', async (module, moduleResolution) => {
+    const script = `import { startEmulator } from 'terrarium-emulator';
+      declare const it: (title: string, run: () => Promise<void>) => void;
+      it('catches a lead', async () => { ${TRIAL} if (outcome.result !== 'SUCCESS') throw new Error(lead.oid); });`;
+    await write(`ts-jest-${module}/lead.test.ts`, script);
+    const tsconfig = { module, moduleResolution, target: 'es2022', strict: true, types: [] };
+    const transform = JSON.stringify({ '[.]ts$': [join(testRunners, 'node_modules', 'ts-jest'), { tsconfig }] });
+    const args = ['--testTimeout', '60000', '--rootDir', join(project, `ts-jest-${module}`), '--transform', transform];
+    const { stderr } = await node([join(testRunners, 'node_modules', 'jest', 'bin', 'jest.js'), ...args]);
     expect(stderr).toMatch(/1 passed/);
   });
 

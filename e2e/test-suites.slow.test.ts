@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testRunners } from '../scripts/extra-packages.mjs';
+import { testRunners, vitest3 } from '../scripts/extra-packages.mjs';
 import { packageFile } from '../server/system/package-file.ts';
 import { buildCommand } from '../server/testing/command.ts';
 
@@ -98,6 +98,7 @@ const BLOCKING = `
 
 // The comments that choose an environment are put together, because the runner of this file would follow them.
 const SUITES: readonly (readonly [title: string, program: readonly string[], file: string, text: string])[] = [
+  ['Vitest 3', VITEST.with(0, vitest3), 'three.test.mjs', vitestFile(TRIAL)],
   ['Vitest with jsdom', VITEST, 'jsdom.test.mjs', vitestFile(TRIAL, `// @vitest-${'environment'} jsdom`)],
   [
     'Vitest with all timers replaced',
@@ -162,6 +163,8 @@ describe('the library in a test suite', () => {
       const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } }, hooks);
       await platform.deploy('talks', { code: "exports.run = () => console.log('hello')" });
       await platform.invoke('talks');
+      const code = await platform.invoke('talks', () => {}).catch((failure) => failure.code);
+      if (code !== 'REFUSED') throw new Error(code);
       await platform.stop();
       if (seen.join() !== 'talks,hello') throw new Error(seen.join());`;
     const { code, output } = await runTests(['--test'], 'hooks.mjs', nodeFile(inside));

@@ -78,7 +78,14 @@ class PlatformThread {
     return new Promise((resolve, reject) => {
       if (this.#failure) throw errorOf(this.#failure);
       this.#callCount += 1;
-      this.#worker.postMessage({ id: this.#callCount, path, args });
+      try {
+        this.#worker.postMessage({ id: this.#callCount, path, args });
+      } catch (cause) {
+        throw errorOf({
+          message: `${path}: an argument is not plain data: ${cause.message}`,
+          properties: { code: 'REFUSED' },
+        });
+      }
       this.#calls.set(this.#callCount, { resolve, reject });
       // A call keeps the process running, and a platform without calls does not.
       this.#worker.ref();

@@ -25,6 +25,10 @@ export const clientGenerators = folderOf('api-clients');
 /** The folder of test runners, of what they run in, and of what replaces parts of their process. */
 export const testRunners = folderOf('test-runners');
 
+const oldVitest = folderOf('vitest-3');
+/** The command of Vitest 3, whose peers conflict with those of Vitest 4. */
+export const vitest3 = join(oldVitest, 'node_modules', 'vitest', 'vitest.mjs');
+
 const managers = join(folderOf('package-managers'), 'node_modules');
 /** The words that start package managers and runtimes besides npm and Node.js. */
 export const MANAGERS = {
@@ -60,6 +64,7 @@ const PACKAGES = {
     typescript: '~5.9.0',
     vitest: '^4.1.0',
   },
+  [oldVitest]: { vitest: '^3.2.0' },
   [folderOf('package-managers')]: { '@yarnpkg/cli-dist': '^4.18.1', bun: '^1.4.5', deno: '^2.9.6', pnpm: '^12.21.0' },
 };
 

@@ -122,6 +122,8 @@ export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime)
     );
   }
   if (spec.passesOptionsOn) command.passThroughOptions();
+  // A misspelled name of another command comes to the default command as an argument.
+  if (spec.isDefault) command.allowExcessArguments();
   const written = Object.entries(options).map(([name, optionSpec]) => {
     const option = new Option(optionSpec.flags, optionSpec.description).makeOptionMandatory(
       optionSpec.isRequired === true,
@@ -139,6 +141,13 @@ export function addCommand(parent: Command, spec: CommandSpec, runtime: Runtime)
   command.action(async (...parserArgs: unknown[]): Promise<void> => {
     // The parser adds its options and the command; a repeatable argument is an array.
     const args = parserArgs.slice(0, -2).flat() as string[];
+    const [unknownName] = spec.isDefault ? command.args : [];
+    if (unknownName !== undefined) {
+      const names = parent.commands.map((other) => other.name()).join(', ');
+      throw new UserError(
+        `unknown command '${parent.name()} ${unknownName}'. The commands of ${parent.name()}: ${names}`,
+      );
+    }
     const values = Object.fromEntries(written.map(({ name, read, key }) => [name, read(command.getOptionValue(key))]));
     let hasPrinted = false;
     const context: Context = {

@@ -95,6 +95,10 @@ describe('terrarium dev for one lambda', () => {
     expect(await dev.waitForOutput('saved .env')).toMatch(/^\S+ saved \.env {2}applied in \d+ ms as commit \d+$/m);
     await post(address, 'grace@example.com');
     await dev.waitForOutput('log  Welcome grace@example.com\n');
+    rmSync(join(project, 'lambda/.env'));
+    await dev.waitForOutput('saved .env (deleted)  applied in');
+    await post(address, 'alan@example.com');
+    await dev.waitForOutput('log  undefined alan@example.com\n');
 
     write('lambda/index.ts', `${LAMBDA}const a = (;\n`);
     expect(await dev.waitForOutput('Unexpected token')).toMatch(/^\S+ index\.ts:7:12: Unexpected token$/m);
@@ -105,13 +109,7 @@ describe('terrarium dev for one lambda', () => {
       / 500 +\d+ ms {2}email is required\n +err {2}Error: email is required\n +err {6}at .*index\.ts:3:\d+\)\n +event/,
     );
 
-    expect(readdirSync(join(project, 'lambda')).sort()).toEqual([
-      '.env',
-      '.terrarium',
-      'index.ts',
-      'package.json',
-      'src',
-    ]);
+    expect(readdirSync(join(project, 'lambda')).sort()).toEqual(['.terrarium', 'index.ts', 'package.json', 'src']);
     dev.child.kill('SIGINT');
     expect(await dev.ended).toMatchObject({ exitCode: 0, err: '' });
   });
@@ -229,6 +227,8 @@ describe('terrarium dev with a world file', () => {
     write('lambda/index.ts', `${LAMBDA}\n`);
     const out = await waitForOutput(/(\/orgs\/wrong[\s\S]*){2}/);
     expect(out.match(/\/orgs\/wrong/g)).toHaveLength(2);
+    write('world.yaml', WORLD);
+    await waitForOutput(/saved world\.yaml {2}nothing has changed/);
     write('world.yaml', WORLD.replace('resource: /lead', 'resource: /other'));
     await waitForOutput(/saved world\.yaml {2}applied/);
     expect((await post(address, 'ada@example.com')).status).toBe(404);

@@ -39,7 +39,7 @@ describe('the project of a folder', () => {
   });
 
   it('is one lambda at /web/NAME with the variables of .env', async () => {
-    write('shop/package.json', '{ "name": "@acme/lead form", "main": "./src/main.js" }');
+    write('shop/package.json', '{ "name": "@acme/Lead form", "main": "./src/main.js" }');
     write('shop/src/main.js');
     write('shop/.env', 'GREETING="Good morning"\n');
     const { lambdas, apis } = (await contentOf('shop')).orgs['lead-form'].workspaces.local.environments.dev;
@@ -53,6 +53,27 @@ describe('the project of a folder', () => {
         properties: { resource: '/lead-form', implementation_type: 'lambda', implementation_id: 'lead-form' },
       },
     });
+  });
+
+  it.each([
+    ['"./src/lead"', 'src/lead.ts'],
+    ['"src/"', 'src/index.js'],
+    ['3', 'index.js'],
+  ])('is the file that main in package.json means to Node.js: %s', (main, expectedFile) => {
+    for (const file of ['src/lead.ts', 'src/index.js', 'index.js']) write(file);
+    write('package.json', `{ "main": ${main} }`);
+    expect(find()).toMatchObject({ file: expectedFile });
+  });
+
+  it('is read with the main file that package.json names now', async () => {
+    for (const file of ['one.js', 'two.js']) write(file);
+    write('package.json', '{ "name": "a", "main": "one.js" }');
+    const project = find();
+    write('package.json', '{ "name": "b", "main": "two.js" }');
+    const { content } = await project.read({});
+    expect(JSON.parse(content).orgs.a.workspaces.local.environments.dev.lambdas.a.properties.handler).toBe(
+      'two.js;run',
+    );
   });
 
   it.each([
@@ -76,6 +97,7 @@ describe('the project of a folder', () => {
       /dist.a\.js does not exist, but package\.json names it/,
     ],
     ['a package.json that is damaged', ['package.json={'], '.', /package\.json cannot be read: /],
+    ['a file of code', ['index.ts'], 'index.ts', /index\.ts is not a world file\. Name the folder of the lambda\.$/],
     ['a folder that does not exist', [], 'nowhere', /nowhere does not exist$/],
   ])('is refused in one sentence: %s', (_what, files, start, message) => {
     for (const file of files) write(file.split('=')[0] ?? '', file.split('=')[1]);

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, extname, join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { reasonOf } from '../model/errors.ts';
@@ -9,11 +9,17 @@ import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { type ReadSeed, readSeedFile } from './apply-command.ts';
 
 const WORLD_FILES = ['terrarium.yaml', 'world.yaml'];
-const MAIN_FILES = ['js', 'ts', 'mjs', 'cjs', 'mts', 'cts'].map((extension) => `index.${extension}`);
+const EXTENSIONS = ['js', 'ts', 'mjs', 'cjs', 'mts', 'cts'].map((name) => `.${name}`);
+const MAIN_FILES = EXTENSIONS.map((extension) => `index${extension}`);
 const LAMBDA_FILES = ['package.json', ...MAIN_FILES];
 /** Maximum number of folders in which projects are looked for, to advise. */
 const MAX_FOLDERS = 200;
-const manifestSchema = z.object({ name: z.string().optional(), main: z.string().optional() });
+/** Maximum length of the name of an organization. */
+const MAX_NAME = 63;
+/** Like Node.js, it ignores members of another type. */
+const manifestSchema = z
+  .object({ name: z.string().optional().catch(undefined), main: z.string().optional().catch(undefined) })
+  .catch({});
 
 /** A folder to develop in: with a world file, or else with the code of one lambda. */
 export interface DevProject {
@@ -38,7 +44,10 @@ export interface DevProject {
  */
 export function findDevProject(start: string, isNamed: boolean): DevProject {
   if (!existsSync(start)) throw new UserError(`${start} does not exist`);
-  if (statSync(start).isFile()) return worldProject(dirname(start), basename(start));
+  if (statSync(start).isFile()) {
+    if (!EXTENSIONS.includes(extname(start))) return worldProject(dirname(start), basename(start));
+    throw new UserError(`${start} is not a world file. Name the folder of the lambda.`);
+  }
   const namedProject = isNamed ? projectIn(start) : undefined;
   if (namedProject) return namedProject;
   const worldFolder = nearestFolderWith(WORLD_FILES, start);
@@ -74,23 +83,50 @@ function worldProject(folder: string, file: string): DevProject {
 }
 
 function lambdaProject(folder: string): DevProject | undefined {
-  const manifest = readManifest(folder);
-  const file = manifest.main?.replace(/^[.][/\\]/, '') ?? MAIN_FILES.find((name) => existsSync(join(folder, name)));
-  if (file === undefined) return undefined;
-  if (!existsSync(join(folder, file)))
-    throw new UserError(
-      `${join(folder, file)} does not exist, but package.json names it as main. Build it, or correct main.`,
-    );
-  const written = (manifest.name ?? basename(folder)).replace(/^.*\//, '');
-  const name = written.replaceAll(/[^A-Za-z0-9]+/g, '-').replaceAll(/^-|-$/g, '') || 'lambda';
+  const lambda = lambdaIn(folder);
+  if (!lambda) return undefined;
+  const { name } = lambda;
   const read: DevProject['read'] = async (_env, environment) => {
     // Loaded only now: no other command needs it.
     const { readEnvFile } = await import('../platform/seed-files.ts');
+    // package.json can name another main file than at the start.
+    const { file } = lambdaIn(folder) ?? lambda;
     const resources = lambdaWithEndpoint(name, folder, `${file};run`, await readEnvFile(folder));
     const document = environment === undefined ? worldOf(name, resources) : partOf(environment, resources);
     return { type: 'application/json', content: JSON.stringify(document) };
   };
-  return { folder, name, file, read };
+  return { folder, ...lambda, read };
+}
+
+/** The name and the main file of the lambda whose code is in a folder. */
+function lambdaIn(folder: string): Pick<DevProject, 'name' | 'file'> | undefined {
+  const manifest = readManifest(folder);
+  const file = findMainFile(folder, manifest.main ?? '');
+  if (file === undefined && manifest.main !== undefined)
+    throw new UserError(
+      `${join(folder, manifest.main)} does not exist, but package.json names it as main. Build it, or correct main.`,
+    );
+  if (file === undefined) return undefined;
+  const written = (manifest.name ?? basename(folder)).replace(/^.*\//, '');
+  // An organization has this name.
+  const name = written
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_NAME)
+    .replaceAll(/^-|-$/g, '');
+  return { name: name || 'lambda', file };
+}
+
+/** The file that `main` in package.json means: itself, with an extension, or a file `index` in the folder that it names. */
+function findMainFile(folder: string, main: string): string | undefined {
+  const candidates = [
+    main,
+    ...EXTENSIONS.map((extension) => main + extension),
+    ...MAIN_FILES.map((file) => posix.join(main, file)),
+  ];
+  return candidates
+    .map((file) => posix.normalize(file))
+    .find((file) => statSync(join(folder, file), { throwIfNoEntry: false })?.isFile());
 }
 
 /** A lambda and its endpoint `/web/NAME`. */

@@ -202,8 +202,10 @@ export class DevSession {
 
   async #saved(changedFiles: readonly string[]): Promise<void> {
     const { project, terminal } = this.#options;
+    const exists = (file: string) => existsSync(join(project.folder, file));
+    const isOfProject = (file: string) => [project.file, '.env'].includes(file) || CODE_FILE.test(file);
     // Programs write a new file under another name first.
-    const files = changedFiles.filter((file) => CODE_FILE.test(file) || existsSync(join(project.folder, file)));
+    const files = changedFiles.filter((file) => isOfProject(file) || exists(file));
     if (files.length === 0) return;
     const startedMs = terminal.nowMs();
     for (const file of files) {
@@ -212,7 +214,7 @@ export class DevSession {
         return this.#report('error', { files, message: mistake }, styled(terminal, 'red', mistake));
     }
     let applied: AppliedSeed | undefined;
-    const projectFiles = files.filter((file) => [project.file, '.env'].includes(file) || CODE_FILE.test(file));
+    const isCorrected = this.#lastMistake !== undefined;
     try {
       applied = await this.#apply(await project.read(terminal.env));
       this.#lastMistake = undefined;
@@ -220,16 +222,19 @@ export class DevSession {
       const isRepeated = messageOf(failure) === this.#lastMistake;
       this.#lastMistake = messageOf(failure);
       // Another file, such as this command's output, must not repeat the message.
-      if (isRepeated && projectFiles.length === 0) return;
+      if (isRepeated && !files.some(isOfProject)) return;
       throw failure;
     }
-    const namedFiles = applied ? files : files.filter((file) => CODE_FILE.test(file));
+    const codeFiles = files.filter((file) => CODE_FILE.test(file));
+    const namedFiles = applied || isCorrected ? files : codeFiles;
     if (namedFiles.length === 0) return;
     const ms = Math.round(terminal.nowMs() - startedMs);
+    const unappliedOutcome = applied || codeFiles.length > 0 ? 'the next call uses it' : 'nothing has changed';
     const outcome =
-      applied?.commit === undefined ? 'the next call uses it' : `applied in ${ms} ms as commit ${applied.commit}`;
+      applied?.commit === undefined ? unappliedOutcome : `applied in ${ms} ms as commit ${applied.commit}`;
     const fields = { files: namedFiles, commit: applied?.commit, durationMs: ms };
-    this.#report('saved', fields, `saved ${listOf(namedFiles)}  ${outcome}`);
+    const shownFiles = namedFiles.map((file) => (exists(file) ? file : `${file} (deleted)`));
+    this.#report('saved', fields, `saved ${listOf(shownFiles)}  ${outcome}`);
   }
 
   #pressed(key: string): void {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
@@ -23,7 +23,8 @@ export const initCommand = defineCommand({
   notes: NOTES,
   async run({ options, terminal }, named = '.') {
     const folder = resolve(terminal.folder, named);
-    const files = [...FILES, options.typescript ? 'lambda/index.ts' : 'lambda/index.js'].sort();
+    const extension = options.typescript ? 'ts' : (await hasModules(folder)) ? 'cjs' : 'js';
+    const files = [...FILES, `lambda/index.${extension}`].sort();
     const existing = files.filter((file) => existsSync(join(folder, file)));
     const conflicts = existing.filter((file) => !KEPT_FILES.includes(file));
     if (conflicts.length > 0)
@@ -31,12 +32,19 @@ export const initCommand = defineCommand({
     for (const file of files.filter((name) => !existing.includes(name))) {
       await mkdir(dirname(join(folder, file)), { recursive: true });
       // npm leaves out files with the name .gitignore when it packs a package.
-      await copyFile(packageFile(`fixtures/project/${file.replace('.gitignore', 'gitignore')}`), join(folder, file));
+      const template = file.replace('.gitignore', 'gitignore').replace('.cjs', '.js');
+      await copyFile(packageFile(`fixtures/project/${template}`), join(folder, file));
       terminal.print(`wrote ${join(named, file)}`);
     }
     if (existing.includes('package.json')) terminal.print('kept  package.json; to run the test: node --test');
     if (existing.includes('.gitignore')) terminal.print('kept  .gitignore; add .terrarium/ to it');
-    const change = named === '.' ? '' : `cd ${named}\n  `;
+    const change = named === '.' ? '' : `cd ${/\s/.test(named) ? `"${named}"` : named}\n  `;
     terminal.print(`\nNext:\n  ${change}${SHELL_COMMAND} dev`);
   },
 });
+
+/** True if Node.js takes a file that ends with .js for a module there. The lambda in JavaScript is none. */
+async function hasModules(folder: string): Promise<boolean> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '');
+  return /"type"\s*:\s*"module"/.test(text);
+}

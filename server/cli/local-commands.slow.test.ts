@@ -43,6 +43,17 @@ describe('init', () => {
     );
   });
 
+  it('writes a lambda that runs where files that end with .js are modules', async () => {
+    const folder = join(cli.folder, 'of modules');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    expect((await init('of modules')).out).toContain('cd "of modules"\n');
+    const seed = ['--seed', join(folder, 'world.yaml')];
+    const event = JSON.stringify({ payload: { email: 'ada@example.com' } });
+    const call = `${CliRunner.command} invoke lead --event '${event}'`;
+    expect(await cli.run(['exec', ...seed, '--', 'sh', '-c', call])).toMatchObject({ exitCode: 0 });
+  });
+
   it('writes nothing if a file exists, and names the file', async () => {
     const folder = join(cli.folder, 'occupied');
     mkdirSync(folder);

@@ -229,6 +229,9 @@ describe('a start that fails because of', () => {
       complaint: 'terrarium: --base-port is "http"; it must be a port number from 0 to 65535 (0 = choose a free one)',
     });
     expect((await failing(['stat'])).complaint).toBe("terrarium: unknown command 'stat'\n(Did you mean start?)");
+    expect((await failing(['mails', 'delete', '--json'])).complaint).toBe(
+      "terrarium: unknown command 'mails delete'. The commands of mails: list, show, clear, wait",
+    );
   });
 
   it('a port in use prints one line with the port, with exit code 2', async () => {

@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { WatchedFolder } from './watched-folder.ts';
 
 let folder: string;
@@ -75,6 +75,15 @@ it('reports .env, but nothing in node_modules and hidden folders', async () => {
   for (const name of ['node_modules/a/index.js', '.git/HEAD', '.terrarium/world.json', '.hidden']) write(name, 'two');
   write('.env', 'A=1');
   await expect.poll(() => reports).toEqual([['.env']]);
+});
+
+it('does not follow a link to a folder', async () => {
+  const outside = mkdtempSync(join(tmpdir(), 'terrarium outside '));
+  onTestFinished(() => rmSync(outside, { recursive: true }));
+  writeFileSync(join(outside, 'a.ts'), 'one');
+  watch();
+  symlinkSync(outside, join(folder, 'link'), 'junction');
+  await expect.poll(() => reports).toEqual([['link']]);
 });
 
 it('watches a limited number of folders', () => {

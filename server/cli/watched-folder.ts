@@ -1,4 +1,4 @@
-import { type FSWatcher, readdirSync, type Stats, statSync, watch } from 'node:fs';
+import { type FSWatcher, lstatSync, readdirSync, type Stats, watch } from 'node:fs';
 import { join, relative } from 'node:path';
 
 /** Maximum number of folders, because each takes a handle of the system. */
@@ -103,7 +103,7 @@ export class WatchedFolder {
 
 function statusOf(path: string): Stats | undefined {
   try {
-    return statSync(path);
+    return lstatSync(path); // a link can lead out of the folder
   } catch {
     return undefined; // it is gone, or not readable
   }

@@ -290,7 +290,10 @@ export interface OutboundRules {
   list(): Promise<OutboundRule[]>;
   /** Adds a rule before the others, from the next call on. */
   add(rule: OutboundRule): Promise<void>;
-  /** Answers the next call to a host, and leaves later ones alone, so that a retry succeeds. The host 'crm' is `{crm}`. */
+  /**
+   * Answers the next call to a host, and leaves later ones alone, so that a retry succeeds. A second `once` for the host answers the call
+   * after that. The host 'crm' is `{crm}`.
+   */
   once(host: string, answer?: Pick<OutboundRule, 'status' | 'headers' | 'body' | 'file'>): Promise<void>;
   /** Removes all rules. */
   clear(): Promise<void>;

@@ -26,6 +26,7 @@ export class Client extends RowClient {
 
   /** Sends a request as root and returns the response, whatever its status. @param path below `{base_url}` */
   async reply(method: string, path: string, body?: unknown): Promise<Reply> {
+    if (!path.startsWith('/')) throw failure('REFUSED', `the path of a request begins with '/'; not '${path}'`);
     const url = `${this.baseUrl}${path}`;
     const headers = { Accept: 'application/json', ...(this.authorization && { Authorization: this.authorization }) };
     const { signal } = this.#stopping;
@@ -59,7 +60,9 @@ export class Client extends RowClient {
   }
 }
 
-export const findLambda = (client: Client, named: string) =>
-  findLambdaBy(client, named, (reason, isAmbiguous) =>
+export const findLambda = async (client: Client, named: string) => {
+  if (typeof named !== 'string') throw failure('REFUSED', 'the name, path or id of a lambda must be a text');
+  return findLambdaBy(client, named, (reason, isAmbiguous) =>
     failure(isAmbiguous ? 'AMBIGUOUS' : 'NOT_FOUND', reason, isAmbiguous ? {} : { reason: 'not_found' }),
   );
+};

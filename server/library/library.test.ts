@@ -105,6 +105,28 @@ describe('a platform in a test suite', () => {
     await platform.leads.clear();
   });
 
+  it('answers calls in the order in which their answers were added, even at the same time', async () => {
+    const statuses = [500, 502, 503, 504];
+    const { outbound } = platform;
+    await outbound.add({ host: '*', action: 'block' });
+    await Promise.all(statuses.map((status) => outbound.once('crm', { status })));
+    await Promise.all(['a.example', 'b.example'].map((host) => outbound.add({ host, action: 'block' })));
+    const call = async () => (await platform.invoke('contact-form', { payload: {} })).outbound[0]?.status;
+    for (const status of statuses) expect(await call()).toBe(status);
+    await outbound.once('crm', { status: 429 });
+    expect(await call()).toBe(429);
+    expect(await call()).toBeUndefined();
+    expect((await outbound.list()).map(({ action }) => action).filter((action) => action === 'block')).toHaveLength(3);
+  });
+
+  it('rejects arguments of another type with a sentence', async () => {
+    await expect(platform.request('GET', 'meta/orgs')).rejects.toThrow(
+      "the path of a request begins with '/'; not 'meta/orgs'",
+    );
+    // @ts-expect-error: the name of a lambda is missing
+    await expect(platform.invoke()).rejects.toThrow('the name, path or id of a lambda must be a text');
+  });
+
   it('blocks calls to hosts outside this machine until a rule lets them pass, and calls to this machine never', async () => {
     const server = createServer((socket) => socket.end('answer'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -273,18 +273,36 @@ function matches(
 
 function outboundOf(client: Client): OutboundRules {
   const read = () => client.ask(outboundRoutes.readOutboundRules);
-  const add = async (rule: OutboundRule) => {
-    const { rules, revision } = await read();
-    await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [rule, ...rules], revision }));
+  let added: Promise<unknown> = Promise.resolve();
+  /** Adds a rule before another one. One at a time, because each addition replaces the rules that it has read. */
+  const insert = (rule: OutboundRule, findIndex: (rules: readonly OutboundRule[]) => number): Promise<void> => {
+    const addition = added.then(async () => {
+      const { rules, revision } = await read();
+      const index = findIndex(rules);
+      const newRules = [...rules.slice(0, index), rule, ...rules.slice(index)];
+      await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: newRules, revision }));
+    });
+    added = addition.catch(() => {});
+    return addition;
   };
   return {
     list: async () => (await read()).rules,
-    add,
-    once: (host, answer) => add({ ...answer, host: host === 'crm' ? OWN_CRM : host, action: 'answer', times: 1 }),
+    add: (rule) => insert(rule, () => 0),
+    once(named, answer) {
+      const host = named === 'crm' ? OWN_CRM : named;
+      return insert({ ...answer, host, action: 'answer', times: 1 }, (rules) => indexAfterAnswers(rules, host));
+    },
     async clear() {
       await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [] }));
     },
   };
+}
+
+/** The index after the answers for a host that apply once, among those before all other rules. */
+function indexAfterAnswers(rules: readonly OutboundRule[], answeredHost: string): number {
+  const end = rules.findIndex(({ action, times }) => action !== 'answer' || times !== 1);
+  const answers = end === -1 ? rules : rules.slice(0, end);
+  return answers.map(({ host }) => host).lastIndexOf(answeredHost) + 1;
 }
 
 function faultsOf(client: Client): Faults {

@@ -11,6 +11,7 @@ import {
 } from '../../model/json.ts';
 import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
+import { validationMessage } from '../../model/rules/validate.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, json, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
 import { type Environment, replaceVariables } from './seed-variables.ts';
@@ -237,7 +238,7 @@ function readMembers<T extends z.ZodObject>(
   const ownMembers = isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([key]) => !collections.includes(key)))
     : value;
-  const result = schema.safeParse(ownMembers);
+  const result = schema.safeParse(ownMembers, { error: validationMessage });
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   if (issue?.code === 'unrecognized_keys') {

@@ -19,7 +19,7 @@ describe('a seed file', () => {
     ['has another format', 'format: 2', 1, /\/format: must be 1/],
     ['is not YAML', 'format: 1\norgs: {', 2, /not well-formed YAML/],
     ['names a thing twice', org('    description: a\n    description: b'), 5, /unique/],
-    ['is a list', '- format: 1', 1, /expected object, received array/],
+    ['is a list', '- format: 1', 1, /must be an object$/],
     ['has two documents', 'format: 1\n---\nformat: 1', 2, /multiple documents/],
     ['has an unknown tag', 'format: 1\norgs: !secret x', 2, /Unresolved tag/],
     [
@@ -41,13 +41,9 @@ describe('a seed file', () => {
       /\/orgs\/one\/environments: is not a known member/,
     ],
     ['lists instead of naming', org('    workspaces:\n      - name: w'), 4, /expected workspaces by name/],
-    [
-      'has text where a record belongs',
-      org('    workspaces:\n      w: hello'),
-      5,
-      /\/w: .*expected object, received string/,
-    ],
-    ['has a number for a text', org('    description: 5'), 4, /\/description: .*expected string/],
+    ['has text where a record belongs', org('    workspaces:\n      w: hello'), 5, /\/w: must be an object$/],
+    ['has a number for a text', org('    description: 5'), 4, /\/description: must be a string$/],
+    ['has no value after properties', org('    properties:'), 4, /\/properties: must be an object$/],
     [
       'has an unknown member in an entitlement',
       org('    entitlements:\n      - actions: [org.view]\n        who: [x]'),

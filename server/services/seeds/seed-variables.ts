@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { parseEnv } from 'node:util';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { readUtf8 } from './seed-document.ts';
 import { SeedError } from './seed-error.ts';
@@ -24,6 +23,8 @@ export async function replaceVariables(document: SeedDocument, environment: Envi
   const replaceIn = (text: string, location: readonly PropertyKey[]) =>
     text.replace(VARIABLE, (written, name: string | undefined, fallback: string | undefined) => {
       if (name === undefined) return written.slice(1);
+      if (fallback?.includes('${'))
+        throw document.errorAt(location, `the default of ${name} cannot contain a variable.`);
       const value = variables[name];
       if (fallback !== undefined) return value || fallback;
       if (value !== undefined) return value;
@@ -47,7 +48,8 @@ export function containsVariables(content: Json): boolean {
 export async function readEnvFile(folder: string): Promise<Environment> {
   const file = path.join(folder, ENV_FILE);
   try {
-    return parseEnv((await readUtf8(file)).replace(/^\uFEFF/, ''));
+    const { parse } = await import('dotenv');
+    return parse(await readUtf8(file));
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return {};
     throw new SeedError({ file }, `cannot be read: ${cause instanceof Error ? cause.message : cause}`, cause);

@@ -7,6 +7,7 @@ import { PlainWorld } from '../../testing/plain-world.ts';
 import { seedDirectory } from '../../testing/seed-directory.ts';
 import { applySeed } from './apply-seed.ts';
 import { readSeed, readSeedFileForApply } from './read-seed.ts';
+import { readEnvFile } from './seed-variables.ts';
 
 describe('a seed file', () => {
   let world: PlainWorld;
@@ -206,6 +207,31 @@ orgs:
     const { document } = await readSeedFileForApply(at, { FROM_BOTH: 'of the environment', EMPTY: '' });
     const env = { A: 'of the file/x', B: 'of the environment', C: 'a default', D: 'used', E: '${KEPT}' };
     expect(document).toMatchObject({ orgs: { shop: { lambdas: { a: { properties: { env } } } } } });
+  });
+
+  it('reads the syntax of .env files alike under each version of Node.js', async () => {
+    const lines = [
+      '# A=0',
+      'A=1 # one',
+      '  # note',
+      'B=2',
+      'nothing',
+      'C\t=\t"3 # \\n three"# end',
+      "export  D='a",
+      "  b\\n'",
+    ];
+    await file(['\uFEFF', ...lines, 'E=', 'F="f', 'G=a=b c ', 'H: h'].join('\r\n'), '.env');
+    const at = await file(lambdaWith('{}'));
+    const numbers = { A: '1', B: '2', C: '3 # \n three' };
+    const texts = { D: 'a\n  b\\n', E: '', F: '"f', G: 'a=b c', H: 'h' };
+    expect(await readEnvFile(path.dirname(at))).toEqual({ ...numbers, ...texts });
+  });
+
+  it.each(['${A:-${B}}', '${A:-$${B}}'])('rejects a variable in the default of another: %s', async (text) => {
+    const at = await file(lambdaWith(`{ A: '${text}' }`));
+    await expect(readSeed(at, { A: 'a', B: 'b' })).rejects.toThrow(
+      `${at}:7: /orgs/shop/lambdas/a/properties/env/A: the default of A cannot contain a variable.`,
+    );
   });
 
   it('names the line of a variable that is not set', async () => {
