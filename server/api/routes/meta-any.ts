@@ -141,7 +141,7 @@ const oneOf = <const Path extends `/${string}`, const On extends string>(path: P
   defineRoutes(ENTITLEMENTS, {
     readEntitlement: route(`get ${path}/{${on}}`, permission('entitlement.view', on), {
       summary: 'Read an entitlement',
-      query: { expand: readQuery.expand },
+      query: readQuery,
       answer: ok(entitlement),
       errors: [404],
     }),

@@ -163,7 +163,7 @@ const userRoutes = defineRoutes('Users', {
   }),
   readSelf: route('get /meta/users/self', 'caller', {
     summary: 'Read the user of the caller',
-    query: { expand: readQuery.expand },
+    query: readQuery,
     answer: ok(user),
   }),
   searchUsers: route('get /meta/users/search', 'caller', {

@@ -28,15 +28,19 @@ export const refusedRoutes = defineRoutes('Refused', {
   },
 });
 
-/** Lists that only refer to other resources cannot be replaced (D-004). */
-export const referringRoutes: Readonly<Record<string, Route & { route: `${Verb} ${typeof CHILDREN}` }>> = defineRoutes(
+/** Lists that only refer to other resources cannot be written (D-004); what POST to one means is decided by the route for all lists. */
+export const referringRoutes: Readonly<
+  Record<string, Route & { route: `${Verb} ${typeof CHILDREN}${'' | '/{any_id}'}` }>
+> = defineRoutes(
   'Refused',
   Object.fromEntries(
     referringLists.flatMap(([parent, child]) =>
-      (['delete', 'patch'] as const).map((verb) => [
-        `${verb} ${parent}/${child}`,
-        { ...refuses, route: `${verb} ${CHILDREN}`, acceptedValues: { word: [parent], child_word: [child] } },
-      ]),
+      ([`delete ${CHILDREN}`, `patch ${CHILDREN}`, `put ${CHILDREN}`, `post ${CHILDREN}/{any_id}`] as const).map(
+        (route) => [
+          `${route} ${parent}/${child}`,
+          { ...refuses, route, acceptedValues: { word: [parent], child_word: [child] } },
+        ],
+      ),
     ),
   ),
 );

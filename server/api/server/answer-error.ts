@@ -29,6 +29,7 @@ const EXPRESS_CODES: Readonly<Record<number, ErrorCode>> = {
 
 /** Errors from express about a request are client errors. Their messages can contain local paths. */
 function refusalIn(thrown: unknown): unknown {
+  if (thrown instanceof URIError) return thrown;
   const { status, statusCode } = Object(thrown);
   if (typeof status !== 'number' || status !== statusCode || status < 400 || status > 499) return thrown;
   const reason = EXPRESS_CODES[status] ?? 'invalid_request';

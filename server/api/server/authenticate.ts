@@ -19,12 +19,18 @@ interface Demanded {
   basicRealm?: string | undefined;
 }
 
+/** The names by which Node's fetch identifies itself. Like browsers, it sends Sec-Fetch-Mode. */
+const NODE_FETCH = /^(node|undici)$/;
+
 /**
  * The realm in which the control plane offers Basic authentication to programs that wait for a challenge. Browsers get none: they would open
- * a dialog of their own.
+ * a dialog of their own (D-181). The window also says who it is, because browsers leave out Sec-Fetch-Mode at plain HTTP addresses of other
+ * machines.
  */
-export function basicRealmFor({ headers }: IncomingMessage, securityUrl: string): string | undefined {
-  return headers['user-agent']?.startsWith('Mozilla/') ? undefined : securityUrl;
+export function basicRealmFor(req: IncomingMessage, securityUrl: string): string | undefined {
+  const { headers } = req;
+  const isBrowser = headers['sec-fetch-mode'] !== undefined && !NODE_FETCH.test(headers['user-agent'] ?? '');
+  return isBrowser || changeSourceOf(req) === 'ui' ? undefined : securityUrl;
 }
 
 /** The caller of a request. Throws the 401 of D-181, which says why credentials were refused. */

@@ -80,12 +80,14 @@ function pointerProblem(pointer: Json | undefined): string | undefined {
   return undefined;
 }
 
+const ARRAY_INDEX = /^(0|[1-9]\d*)$/;
+
 /** The value at a pointer, through own members only, so that `/constructor` is absent. */
 function valueAt(document: Json, segments: readonly string[]): { value: Json } | undefined {
   let at: Json = document;
   for (const segment of segments) {
     if (Array.isArray(at)) {
-      if (!/^(0|[1-9]\d*)$/.test(segment)) return undefined;
+      if (!ARRAY_INDEX.test(segment)) return undefined;
     } else if (!isJsonObject(at)) return undefined;
     if (!Object.hasOwn(at, segment)) return undefined;
     at = (at as JsonObject)[segment] as Json; // an own member: an index of the array or a name of the object
@@ -260,6 +262,9 @@ function applyOne(
     const above = valueAt(document, segments.slice(0, -1));
     if (typeof above?.value !== 'object' || above.value === null)
       refuse('the object or array that would contain it does not exist');
+    // The library also accepts an empty index and leading zeros.
+    const name = segments.at(-1) ?? '';
+    if (Array.isArray(above?.value) && name !== '-' && !ARRAY_INDEX.test(name)) refuse('is not an index of the array');
   }
   try {
     // For a move or copy, the library would clone the whole document.
@@ -276,7 +281,6 @@ function applyOne(
 
 const REASONS: Record<string, string> = {
   OPERATION_VALUE_OUT_OF_BOUNDS: 'the index is beyond the end of the array',
-  OPERATION_PATH_ILLEGAL_ARRAY_INDEX: 'is not an index of the array',
   OPERATION_PATH_CANNOT_ADD: 'the object or array that would contain it does not exist',
   OPERATION_PATH_UNRESOLVABLE: 'the path does not exist',
 };

@@ -23,6 +23,9 @@ test.each([
   [z.number().gt(0), 0, 'must be greater than 0'],
   [z.number().min(1), 0, 'must be at least 1'],
   [z.number().lt(5), 5, 'must be less than 5'],
+  [z.guid(), 'x', 'must be a UUID'],
+  [z.url(), 'x', 'must be a URL'],
+  [z.iso.datetime(), 'x', 'must be an ISO 8601 time'],
   [z.record(z.string().regex(/^[A-Z]$/, 'is no capital'), z.string()), { a: 'x' }, 'is no capital'],
 ])('a violation reads as a sentence', (schema, value, message) => {
   expect(refusalOf(() => parseWith(schema, value, '/x')).message).toContain(`: ${message}`);

@@ -36,6 +36,12 @@ const nouns: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
+const formats: Readonly<Record<string, string>> = {
+  guid: 'must be a UUID',
+  url: 'must be a URL',
+  datetime: 'must be an ISO 8601 time in UTC',
+};
+
 /** `5`, `5 characters`, `5 elements`. */
 function amount(origin: string, count: number | bigint): string {
   if (origin === 'string') return `${count} characters`;
@@ -57,6 +63,8 @@ export function validationMessage(issue: z.core.$ZodRawIssue): string | undefine
       return issue.inclusive
         ? `must be at most ${amount(issue.origin, issue.maximum)}`
         : `must be less than ${issue.maximum}`;
+    case 'invalid_format':
+      return formats[issue.format];
     case 'invalid_key':
       return issue.issues[0]?.message;
     case 'invalid_union':

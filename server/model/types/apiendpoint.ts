@@ -107,7 +107,7 @@ const MAX_HOST_CHARACTERS = 253 + ':65535'.length;
 
 /** Can a text stand between `//` and `/` of an address that clients can parse? */
 function isHost(text: string): boolean {
-  return !/[\s/\\?#@%]/.test(text) && URL.canParse(`http://${text}`);
+  return !/[\s/\\?#@%*]/.test(text) && URL.canParse(`http://${text}`);
 }
 
 export const endpointProperties = z.strictObject({

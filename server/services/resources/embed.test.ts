@@ -58,7 +58,9 @@ describe('embedded records (D-037)', () => {
       body: { message: expect.stringContaining('apiendpoints, provider') },
     });
     expect(await embed('lambdas', lambda, 'embed=provider&embed=x')).toMatchObject({ status: 400 });
-    expect(await root.get('/acme?embed=children')).toMatchObject({ status: 400 });
+    const [entitlement] = (await root.get('/acme/entitlements')).body;
+    for (const path of ['/acme', '/users/self', `/acme/entitlements/${entitlement.id}`])
+      expect([path, await root.get(`${path}?embed=children`)]).toMatchObject([path, { status: 400 }]);
   });
 
   it('apiendpoints never appear unasked', async () => {

@@ -23,14 +23,22 @@ import {
 import type { Actor } from './actor.ts';
 import { requireWithin } from './record-builder.ts';
 import type { Renderer } from './renderer.ts';
-import { type ExtraInput, inForm, isText, type Listing, type ResourceRouteParts, requireKnown } from './selection.ts';
+import {
+  type ExtraInput,
+  embeddable,
+  inForm,
+  isText,
+  type Listing,
+  type ResourceRouteParts,
+  requireKnown,
+} from './selection.ts';
 
-const ENTITLEMENT = 'Resource::Entitlement';
+export const ENTITLEMENT = 'Resource::Entitlement';
 
 const FILTERS = ['name', 'description', 'id', 'action', 'identities', 'value'];
 
 /** Entitlements: computed from what was granted and refused at each resource, read and replaced by id (D-115, D-119). */
-class Entitlements {
+export class Entitlements {
   readonly #service: ResourceRouteParts['service'];
   readonly #view: WorldView;
   readonly #finder: EntitlementFinder;
@@ -42,7 +50,7 @@ class Entitlements {
   }
 
   list(
-    { actor, renderer, query: { action, ...query } }: Listing & { query: { action: string | undefined } },
+    { actor, renderer, query: { action, ...query } }: Listing & { query: { action?: string | undefined } },
     node: StoredResource,
   ) {
     if (!this.#service.may(actor, 'entitlement.view', node)) return [];
@@ -57,6 +65,11 @@ class Entitlements {
       link: (entitlement) => linkOf(entitlement, renderer),
       record: (entitlement) => recordOf(entitlement, renderer),
     });
+  }
+
+  read({ renderer, query }: ExtraInput & { query: { embed?: string[] } }, entitlement: Entitlement) {
+    embeddable(query.embed);
+    return recordOf(entitlement, renderer);
   }
 
   /** Every action of a node has its entitlement, so there is nothing to create: 409, or 400 for an unknown action (D-119). */
@@ -146,8 +159,10 @@ class Entitlements {
   }
 }
 
-export function entitlementRouter({ service, answer }: ResourceRouteParts, finder: EntitlementFinder): MountedRoute[] {
-  const entitlements = new Entitlements(service, finder);
+export function entitlementRouter(
+  { answer }: Pick<ResourceRouteParts, 'answer'>,
+  entitlements: Entitlements,
+): MountedRoute[] {
   const { ofOrganization, ofResource, alone } = entitlementRoutes;
   return [
     ...answer(ofOrganization.all, {
@@ -160,14 +175,14 @@ export function entitlementRouter({ service, answer }: ResourceRouteParts, finde
     }),
     ...[ofOrganization.one, ofResource.one].flatMap((rows) =>
       answer(rows, {
-        readEntitlement: ({ found, renderer }) => recordOf(found.entitlement_id, renderer),
+        readEntitlement: (input) => entitlements.read(input, input.found.entitlement_id),
         replaceEntitlement: (input) => entitlements.replace(input, input.found.entitlement_id, input.body),
         patchEntitlement: (input) => entitlements.patch(input, input.found.entitlement_id, input.body),
         resetEntitlement: (input) => entitlements.reset(input, input.found.entitlement_id),
       }),
     ),
     ...answer(alone, {
-      readEntitlement: ({ found, renderer }) => recordOf(found.unrecorded_id, renderer),
+      readEntitlement: (input) => entitlements.read(input, input.found.unrecorded_id),
       replaceEntitlement: (input) => entitlements.replace(input, input.found.unrecorded_id, input.body),
       patchEntitlement: (input) => entitlements.patch(input, input.found.unrecorded_id, input.body),
       resetEntitlement: (input) => entitlements.reset(input, input.found.unrecorded_id),

@@ -78,13 +78,21 @@ describe('who does not say who they are (D-181)', () => {
     expect(await anonymous(method, path)).toMatchObject({ status: 401 });
   });
 
-  it('is offered no Basic authentication in a browser, which would open a dialog of its own', async () => {
+  it.each([
+    [
+      'no Basic authentication in a browser',
+      false,
+      { 'Sec-Fetch-Mode': 'navigate', 'User-Agent': 'Mozilla/5.0 Firefox/140.0' },
+    ],
+    ['no Basic authentication in the window over plain HTTP', false, { 'X-Terrarium-Client': 'ui' }],
+    ['no Basic authentication without a name of the browser', false, { 'Sec-Fetch-Mode': 'cors', 'User-Agent': '' }],
+    ['Basic authentication in PowerShell', true, { 'User-Agent': 'Mozilla/5.0 (Windows NT 10.0) PowerShell/7.5.0' }],
+    ["Basic authentication in Node's fetch", true, { 'Sec-Fetch-Mode': 'cors', 'User-Agent': 'node' }],
+  ])('is offered %s', async (_, isOffered, headers) => {
     for (const path of ['/meta/acme', '/security/acme', '/inspect/leads']) {
-      const reply = await send('GET', `${platform.emulator.baseUrl}${path}`, {
-        headers: { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0' },
-      });
+      const reply = await send('GET', `${platform.emulator.baseUrl}${path}`, { headers });
       expect([path, reply.status]).toEqual([path, 401]);
-      expect(reply.headers.get('www-authenticate')).not.toContain('Basic');
+      expect([path, reply.headers.get('www-authenticate')?.includes('Basic')]).toEqual([path, isOffered]);
     }
   });
 
@@ -105,6 +113,12 @@ describe('the statuses (D-182)', () => {
       ),
     );
     for (const { message } of reply.body.details) expect(message).toMatch(/^(must|is|has)\b/);
+  });
+
+  it('400: a path that is not valid percent-encoding', async () => {
+    for (const path of ['/%zz', '/acme/lambdas/%', '/../security/%zz/accounts']) {
+      expect([path, await root.get(path)]).toMatchObject([path, { status: 400, body: { reason: 'invalid_url' } }]);
+    }
   });
 
   it('403: the right is missing, and it says which', async () => {

@@ -15,6 +15,7 @@ import {
   resourceStates,
   visibilityTypes,
 } from '../../model/types/reference-lists.ts';
+import { ENTITLEMENT, type Entitlements } from './entitlement-routes.ts';
 import { listFromAbove } from './paths.ts';
 import type { Renderer } from './renderer.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -83,10 +84,11 @@ export function globalRouter({ service, answer }: ResourceRouteParts): MountedRo
         listAll({ ...input, query: { ...query, filter: { ...query.filter, ...(type && { type }) } } }, 'rules'),
       listAllUsers: (input) => listAll(input, 'users'),
       /** The caller's own record, for which no right is needed. */
-      readSelf({ caller: { userId }, renderer }) {
+      readSelf(input) {
+        const { userId } = input.caller;
         const user = view.find(userId);
         if (!user) throw new Error(`the authenticated user ${userId} is not in the world`);
-        return renderer.record(user);
+        return read(input, user);
       },
       searchUsers: (input) => records(input, view.all('users')),
       searchUsersOf: (input) => records(input, listFromAbove(view, input.found.fqon, 'users')),
@@ -102,7 +104,10 @@ interface Entry extends JsonObject {
 }
 
 /** Read-only reference lists and what can be asked of a resource type (D-006, D-084, D-085). */
-export function referenceRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
+export function referenceRouter(
+  { service, answer }: ResourceRouteParts,
+  entitlements: Pick<Entitlements, 'list'>,
+): MountedRoute[] {
   const { view } = service;
   const entries = (all: readonly { id: string; name: string }[]) => () => all.map(({ id, name }) => ({ id, name }));
   const lists: Readonly<Record<string, (input: Pick<Listing, 'renderer'>) => Entry[]>> = {
@@ -123,6 +128,7 @@ export function referenceRouter({ service, answer }: ResourceRouteParts): Mounte
       record: (name) => recordOf(name, input.renderer),
     }) as Entry[]); // either form begins with a link
   const ofType = (input: Listing, type: TypeName, organization: StoredResource) => {
+    if (type === ENTITLEMENT) return entitlements.list(input, organization);
     const names = new Set<string>(concreteTypes(type));
     const resources = resourceTypes
       .filter((resourceType) => fullNamesOf(resourceType).some((name) => names.has(name)))

@@ -214,6 +214,18 @@ describe('An operation that cannot be applied is 422, is named, and changes noth
     expect((await patch(container, { op: 'replace', path: '/name', value: 'other' })).status).toBe(422);
     expect((await patch(container, { op: 'replace', path: '/name', value: container.name })).status).toBe(200);
   });
+  it.each(['01', '', '1e0', '+1'])("'%s' is not an index of an array (RFC 6901)", async (index) => {
+    const lambda = await makeLambda();
+    await patch(lambda, { op: 'add', path: '/tags', value: ['a', 'b'] });
+    const before = await read(lambda);
+    for (const operation of [
+      { op: 'add', path: `/tags/${index}`, value: 'x' },
+      { op: 'copy', from: '/tags/0', path: `/tags/${index}` },
+      { op: 'move', from: '/tags/0', path: `/tags/${index}` },
+    ])
+      expect([operation, await patch(lambda, operation)]).toMatchObject([operation, { status: 422 }]);
+    expect(await read(lambda)).toEqual(before);
+  });
   it('an index out of range is 422', async () => {
     const container = await makeContainer();
     const mapping = { protocol: 'tcp', container_port: 80 };

@@ -42,14 +42,16 @@ export function noRoute(req: Request): PlatformError {
 }
 
 /** The 404 of a write to a list that only refers to what is elsewhere; it says where (D-004). */
-export function ofReferringList(path: Path, collection: TypeWord, req: Request): PlatformError {
+export function ofReferringList(path: Path, collection: TypeWord): PlatformError {
   const { singular: noun, parents } = typeOfWord(collection);
   const listPaths = parents.map((parentType) =>
     parentType === 'orgs' ? `/{fqon}/${collection}` : `/{fqon}/${parentType}/{id}/${collection}`,
   );
+  const isMembership = path.word === 'groups' || collection === 'groups';
+  const members = `; to add or remove members, PATCH or DELETE /${path.fqon}/groups/{id}/users?id={user id}`;
   return new PlatformError(
     'no_route',
-    `${path.word} only refer to ${collection}: ${req.method} one at /${path.fqon}/${collection}/{id}; create a new ${noun} at ${listPaths.join(' or ')}`,
+    `${path.word} only refer to ${collection}: change or delete one at /${path.fqon}/${collection}/{id}; create a new ${noun} at ${listPaths.join(' or ')}${isMembership ? members : ''}`,
   );
 }
 
@@ -116,10 +118,10 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     throw notBelow(parent, child);
   };
   /** To be written, it has to be its child (D-004). */
-  const ownChild = (text: string, path: Path, req: Request): StoredResource => {
+  const ownChild = (text: string, path: Path): StoredResource => {
     const [parent, child] = pair(text, path);
     if (child.parent === parent.id) return child;
-    throw isListedBelow(view, parent, child) ? onlyReferred(path, req, parent, child) : notBelow(parent, child);
+    throw isListedBelow(view, parent, child) ? onlyReferred(path, parent, child) : notBelow(parent, child);
   };
   /** Its absence is 404, or 422 for types that say so (D-182), and one of another type has no such route. */
   const parent = (text: string, path: Path, req: Request): StoredResource => {
@@ -127,7 +129,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     const [, referred] = referringLists.find(([owner, child]) => owner === collection && child === newWord) ?? [];
     if (referred) {
       resource(collection, text);
-      throw ofReferringList(path, referred, req);
+      throw ofReferringList(path, referred);
     }
     const { parents, unknownParentStatus: status = 404 } = typeOfWord(creatable(newWord, collection, req));
     let found: StoredResource;
@@ -156,7 +158,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
     replaceable_id: (text: string, path: Path, req: Request) => replaceable(resourceOf(text, path), req),
     child_id: listed,
     own_id: ownChild,
-    own_replaceable_id: (text: string, path: Path, req: Request) => replaceable(ownChild(text, path, req), req),
+    own_replaceable_id: (text: string, path: Path, req: Request) => replaceable(ownChild(text, path), req),
     parent_id: parent,
     new_word: (text: string, { word: collection = 'orgs' }: Path, req: Request) => creatable(text, collection, req),
     container_id: ofType('containers'),
@@ -172,13 +174,15 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
 }
 
 /** The 404 of a write through a list that only refers (D-004); it names the address that does what was meant. */
-function onlyReferred({ fqon }: Path, req: Request, parent: StoredResource, child: StoredResource): PlatformError {
+function onlyReferred({ fqon }: Path, parent: StoredResource, child: StoredResource): PlatformError {
   const [owner, childType] = [typeOf(parent), typeOf(child)];
   const at = `/${fqon}`;
-  const membership = `; to end the membership, DELETE ${at}/groups/${parent.id}/users?id=${child.id}`;
+  const [group, user] = childType.collection === 'groups' ? [child, parent] : [parent, child];
+  const isMembership = typeOf(group).collection === 'groups';
+  const membership = `; to end the membership, DELETE ${at}/groups/${group.id}/users?id=${user.id}`;
   return new PlatformError(
     'not_found',
-    `${childType.singular} ${child.id} is not a child of ${owner.singular} ${parent.id}, which only refers to it: use ${req.method} ${at}/${childType.collection}/${child.id}${owner.collection === 'groups' ? membership : ''}`,
+    `${childType.singular} ${child.id} is not a child of ${owner.singular} ${parent.id}, which only refers to it: change or delete it at ${at}/${childType.collection}/${child.id}${isMembership ? membership : ''}`,
   );
 }
 

@@ -78,9 +78,11 @@ it.each([...referring, 'environments/providers'])(
 );
 
 it.each(referring)('%s take no new ones, and are not written as a whole (D-004)', async (path) => {
-  const { list, word: collection } = addresses(path);
+  const { list, word: collection, id } = addresses(path);
   const answers = [
     await root.post(list, { name: 'new', properties: { password: 'x' } }),
+    await root.put(list, []),
+    await root.post(`${list}/${id}`, {}),
     // Without ids a group's members are not changed either (D-073).
     ...(path === 'groups/users' ? [] : [await root.delete(list), await root.patch(list, [])]),
   ];
@@ -92,10 +94,27 @@ it.each(referring)('%s take no new ones, and are not written as a whole (D-004)'
   }
 });
 
-it('membership ends where the message says', async () => {
+it.each(['groups/users', 'users/groups'])('membership ends where the message for an item of %s says', async (path) => {
+  const { list, id } = addresses(path);
   const [group, user] = pairs['groups/users'] ?? [];
-  const refused = await root.delete(`/acme/groups/${group?.id}/users/${user?.id}`);
+  const refused = await root.delete(`${list}/${id}`);
   const [, address = ''] = /DELETE (\S+\?id=\S+)$/.exec(refused.body.message) ?? [];
   expect(await root.delete(address)).toMatchObject({ status: 200, body: [] });
   expect((await root.get(`/acme/users/${user?.id}`)).status).toBe(200);
+  expect((await root.get(`/acme/groups/${group?.id}`)).status).toBe(200);
+});
+
+it.each(['groups/users', 'users/groups'])(
+  'the message for %s names the address of memberships (D-073)',
+  async (path) => {
+    const { message } = (await root.post(addresses(path).list, {})).body;
+    expect(message).toContain('PATCH or DELETE /acme/groups/{id}/users?id={user id}');
+  },
+);
+
+it.each(referring)('the message for an item of %s names no method that its type lacks', async (path) => {
+  const { list, id, own: ownPath } = addresses(path);
+  const { message } = (await root.put(`${list}/${id}`, {})).body;
+  expect(message).not.toContain('PUT');
+  expect((await root.patch(ownPath, [])).status).toBe(200);
 });

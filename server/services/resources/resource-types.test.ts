@@ -121,6 +121,15 @@ describe('the resources of a type (D-085)', () => {
     expect(await names(resourcesPath('acme', 'X::Configuration::Provider::Kong'))).toEqual([]);
   });
 
+  it('are of entitlements those of the organization itself (D-119)', async () => {
+    const entitlements = (await root.get('/acme/entitlements')).body;
+    const path = resourcesPath('acme', typeIdOf('Resource::Entitlement'));
+    expect(entitlements).not.toEqual([]);
+    expect((await root.get(path)).body).toEqual(entitlements);
+    const search = await root.get(`${path}/search?action=org.view&expand=true`);
+    expect(search.body).toMatchObject([{ properties: { action: 'org.view' } }]);
+  });
+
   it('are shown and filtered as in every list', async () => {
     const [expanded] = (await root.get(`${resourcesPath('acme', CONTAINER)}?expand=true&image=redis:7`)).body;
     expect(expanded).toMatchObject({ name: 'cache', org: {}, properties: { image: 'redis:7' } });

@@ -34,7 +34,7 @@ import { memberIds } from '../../model/types/group.ts';
 import { actorOf } from './actor.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { DeletionQuery } from './deletion.ts';
-import { entitlementRouter } from './entitlement-routes.ts';
+import { Entitlements, entitlementRouter } from './entitlement-routes.ts';
 import { globalRouter, referenceRouter } from './global-routes.ts';
 import type { Moves } from './moves.ts';
 import { isResourcePath, listBelow, listOwned, noRoute, ofReferringList, pathResolvers, requirePath } from './paths.ts';
@@ -64,14 +64,15 @@ export function resourceRouter(options: ResourceRoutesOptions): Router {
     service,
     answer: (table, handlers) => mountedRoutes(table, guard, handlers, resolvers),
   };
+  const entitlements = new Entitlements(service, finder);
   const router = express.Router({ caseSensitive: true });
   router.use(
     routerOf(
       statusRouter(parts, options.status),
       globalRouter(parts),
       lookupRouter(parts),
-      referenceRouter(parts),
-      entitlementRouter(parts, finder),
+      referenceRouter(parts, entitlements),
+      entitlementRouter(parts, entitlements),
       groupRouter(parts),
       providerRouter(parts, defaults),
       workloadRouter(parts, moves, options.maxInstances),
@@ -284,7 +285,7 @@ function refusedRouter({ answer }: ResourceRouteParts): MountedRoute[] {
       referringRoutes,
       allOf(referringRoutes, ({ path, req }) => {
         const collection = path.child_word;
-        throw isTypeWord(collection) ? ofReferringList(path, collection, req) : noRoute(req);
+        throw isTypeWord(collection) ? ofReferringList(path, collection) : noRoute(req);
       }),
     ),
     ...answer(

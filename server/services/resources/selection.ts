@@ -33,7 +33,7 @@ export function read(
   { renderer, query }: ExtraInput & { query: { embed?: string[] } },
   resource: StoredResource,
 ): RecordView | JsonText {
-  const embed = embeddable(query.embed ?? [], resource);
+  const embed = embeddable(query.embed, Object.keys(typeOf(resource).embed ?? {}));
   return embed.length > 0 ? renderer.record(resource, embed) : new JsonText([renderer.text(resource)]);
 }
 
@@ -69,9 +69,8 @@ export function inForm<T>(
   return elements.map(record).map(({ org, owner, created, modified, ...rest }) => rest);
 }
 
-/** The words of `?embed=` that the type knows; throws 400 for another (D-037). */
-function embeddable(embedNames: string[], resource: StoredResource): string[] {
-  const knownNames = Object.keys(typeOf(resource).embed ?? {});
+/** The words of `?embed=`; throws 400 for one that the type does not know (D-037). */
+export function embeddable(embedNames: string[] = [], knownNames: readonly string[] = []): string[] {
   const unknown = embedNames.find((embedName) => !knownNames.includes(embedName));
   if (unknown !== undefined) {
     const choice =

@@ -166,6 +166,7 @@ describe('the properties of an endpoint (D-060)', () => {
     ['/properties/hosts/0', { hosts: ['user@a.example'] }, 'must be a host name'],
     ['/properties/hosts/0', { hosts: ['a.example:99999'] }, 'must be a host name'],
     ['/properties/hosts/0', { hosts: ['[1'] }, 'must be a host name'],
+    ['/properties/hosts/0', { hosts: ['*.a.example'] }, 'must be a host name'],
     ['/properties/hosts/0', { hosts: ['a'.repeat(300)] }],
     ['/properties/colour', { colour: 'red' }, 'is not a known member'],
   ])('refuses at %s: %j', async (pointer, change, message?: string) => {
