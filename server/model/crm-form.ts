@@ -97,6 +97,8 @@ export function formWarning(call: OutboundCall, { ownHosts, env, catchesCrm }: F
 function rejectionOf({ url, response }: OutboundCall, status: number): string | undefined {
   const { host, pathname } = new URL(url);
   if (status === 404) {
+    if (pathname.startsWith('//'))
+      return `the form for ${host} was posted to ${pathname}, and no lead was created: remove one of the two slashes at the start of the path`;
     const path = pathname === '/' ? 'the path of the form' : pathname;
     return `the form for ${host} was posted to ${pathname}, a path that no variable of the lambda names, and no lead was created: set a variable (such as CRM_PATH) to ${path}`;
   }

@@ -23,6 +23,8 @@ import { readLeadForm } from './read-lead-form.ts';
 const executionHeader = z.guid().transform((id) => id.toLowerCase());
 
 const FORM_PATH = '/servlet/servlet.WebToLead';
+/** Its forms name the organization in the field `orgid`. */
+const WEB_TO_CASE = /^\/servlet\/servlet\.webtocase$/i;
 /** Time for which an open request can continue after `stop()`. */
 const STOP_GRACE_MS = 500;
 
@@ -155,7 +157,7 @@ export class MockCrm {
       this.#refuseRebinding(request);
       const fields = await readForm(request);
       form = { ...form, fields, mapped: mapLead(fields) };
-      const lead = { ...form, oid: oidIn(fields, queryOf(request)) };
+      const lead = { ...form, oid: oidIn(fields, request) };
       await leads.put(lead.id, lead);
       onLead?.(lead);
       const returnUrl = returnUrlOf(lead);
@@ -239,10 +241,12 @@ async function readForm(request: IncomingMessage): Promise<Lead['fields']> {
   return readLeadForm(request, queryOf(request));
 }
 
-function oidIn(fields: Lead['fields'], query: URLSearchParams): string {
-  const oid = fields.find(({ name }) => name === 'oid')?.value.trim();
+function oidIn(fields: Lead['fields'], request: IncomingMessage): string {
+  const names = WEB_TO_CASE.test(pathnameOf(request.url ?? '/')) ? ['orgid', 'oid'] : ['oid'];
+  const oid = fields.find(({ name }) => names.includes(name))?.value.trim();
   if (oid) return oid;
-  if (query.has('oid')) {
+  const query = queryOf(request);
+  if (names.some((name) => query.has(name))) {
     throw new PlatformError(
       'invalid_body',
       'the fields of the form are in the query string. Send them in the body. No lead was created.',
@@ -250,7 +254,7 @@ function oidIn(fields: Lead['fields'], query: URLSearchParams): string {
   }
   throw new PlatformError(
     'invalid_body',
-    "the form has no 'oid', the required id of the CRM organization. No lead was created.",
+    `the form has no '${names[0]}', the required id of the CRM organization. No lead was created.`,
   );
 }
 

@@ -238,6 +238,11 @@ describe('a handler that', () => {
     },
   );
 
+  it('gives back a String object is sent as the same JSON by an http-aware endpoint and another', async () => {
+    for (const httpAware of [true, false])
+      expect(resultOf((await inAnswer("new String('x')", httpAware)).invocation)).toBe('"x"');
+  });
+
   it('has returned a value and never calls back has that as its result at the timeout', async () => {
     const code = 'exports.run = (event, context, callback) => { setInterval(() => {}, 1000); return "held" }';
     const invocation = await service.run(code, { timeout: 2 });

@@ -198,6 +198,16 @@ describe('a call by HTTP/2 over a connection to an address follows the rules for
     expect(received).toEqual([]);
   });
 
+  it('by TLS, and its record has the address that the session was made for', async () => {
+    await setRules({ host: 'shop.example', action: 'block' });
+    const invocation = await service.run(`exports.run = () => new Promise((resolve) => {
+      const session = require('http2').connect('https://shop.example').on('error', () => {});
+      session.request({ ':path': '/orders' }).on('error', () => resolve('failed'));
+    })`);
+    expect(resultOf(invocation)).toBe('failed');
+    expect(invocation.outbound).toMatchObject([{ url: 'https://shop.example/orders', blocked: true }]);
+  });
+
   it.each([
     ['block', { action: 'block' }, /14 UNAVAILABLE.*outbound rule: block for localhost/],
     ['fail with a status', { action: 'fail', status: 503 }, /14 UNAVAILABLE.*503/],

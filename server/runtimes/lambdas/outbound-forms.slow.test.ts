@@ -326,6 +326,14 @@ describe('the author of the lambda is warned', () => {
     );
   });
 
+  it('of a form for the CRM at a path that starts with two slashes', async () => {
+    const env = { CRM_API_BASEPATH: 'crm.example', CRM_PATH: '/known' };
+    const { warning } = await warned("post('http://crm.example:TCP_PORT//known', 'oid=1', PLAIN)", env);
+    expect(warning).toBe(
+      `the form for crm.example:${ports.http} was posted to //known, and no lead was created: remove one of the two slashes at the start of the path`,
+    );
+  });
+
   it.each([
     ['is empty', '', '/'],
     ['has another path', '/other', '/lead'],

@@ -85,6 +85,11 @@ describe('a connection to a port that a mock receives', () => {
     expect(resultOf(await service.run(code(25)))).toMatch(/^getaddrinfo ENOTFOUND smtp.missing.invalid/);
   });
 
+  it('at a name of this machine that DNS does not know is left to the usual lookup', async () => {
+    const code = `exports.run = async () => String(await require('dns').promises.resolve4('localhost').catch(({ code }) => code))`;
+    expect(resultOf(await service.run(code))).toMatch(/^(127\.0\.0\.1|E[A-Z]+)$/);
+  });
+
   it('can start TLS, which trusts the certificate of the mock', async () => {
     const next = `socket.write('STARTTLS'); socket.removeAllListeners('data'); socket.once('data', () => {
       const secure = require('tls').connect({ socket, servername: 'smtp.example' }, () => secure.write('secret'));
@@ -105,6 +110,17 @@ describe('a connection to a port that a mock receives', () => {
     await service.setOutboundRules({ host: 'smtp.example', action: 'delay', delayMs: 1 });
     expect(resultOf(await service.run(code))).toBe('220 mock, got EHLO');
   });
+
+  it.each([{ action: 'fail', status: 503 } as const, { action: 'answer', body: 'x' } as const])(
+    'fails at once, and says why, when a rule has only a response in HTTP: %j',
+    async (rule) => {
+      await service.setOutboundRules({ host: 'smtp.example', ...rule });
+      for (const module of ['net', 'tls']) {
+        const result = resultOf(await service.run(talk(`require('${module}').connect(25, 'smtp.example')`)));
+        expect(result).toMatch(/^error connect ECONNREFUSED smtp.example:25 .* is in HTTP, .*block/);
+      }
+    },
+  );
 
   it.each(['localhost', '127.0.0.1', '::1'])(
     'of %s goes to that port, on which the developer may have a server',

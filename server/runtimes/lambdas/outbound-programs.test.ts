@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeCertificate } from '../../mocks/certificate.ts';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
@@ -9,6 +12,7 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 const servers: (Server | TcpServer)[] = [];
 let host: string;
+let secureHost: string;
 let service: TestLambdaService;
 let blocking: TestLambdaService;
 
@@ -20,23 +24,27 @@ async function listen(server: Server | TcpServer): Promise<AddressInfo> {
 }
 
 beforeAll(async () => {
-  const { port } = await listen(
-    createServer((request, response) => {
-      const parts: Buffer[] = [];
-      request.on('data', (part: Buffer) => parts.push(part));
-      request.on('end', () => {
-        response.setHeader('X-Sent', String(request.headers['x-sent']));
-        response.end(`${request.method} ${request.url} ${Buffer.concat(parts)}`);
-      });
-    }),
-  );
-  host = `127.0.0.1:${port}`;
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      response.setHeader('X-Sent', String(request.headers['x-sent']));
+      response.end(`${request.method} ${request.url} ${Buffer.concat(parts)}`);
+    });
+  };
+  const changeProtocol = (_request: IncomingMessage, socket: Duplex): void => {
+    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+  };
+  host = `127.0.0.1:${(await listen(createServer(serve).on('upgrade', changeProtocol))).port}`;
+  const { certPem: cert, keyPem: key } = await makeCertificate(Date.now());
+  const secureServer = createTlsServer({ cert, key }, serve).on('upgrade', changeProtocol);
+  secureHost = `127.0.0.1:${(await listen(secureServer)).port}`;
   const crm = await listen(
     createServer((request, response) => response.end(`mock CRM of ${request.headers[EXECUTION_HEADER]}`)),
   );
   const crmAddress = () => ({ host: '127.0.0.1', port: crm.port });
   const mail = await listen(createTcpServer((socket) => socket.end('220 mock\r\n421 closing\r\n')));
-  const mailRoute = { ports: [25], address: { host: '127.0.0.1', port: mail.port }, mock: 'mail' as const };
+  const mailRoute = { ports: [25, 465], address: { host: '127.0.0.1', port: mail.port }, mock: 'mail' as const };
   service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress, portRoutes: () => [mailRoute] } });
   blocking = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress, default: 'block' } });
 });
@@ -142,9 +150,25 @@ describe('the calls of a program', () => {
     expect(invocation.outbound).toMatchObject([{ url: 'tcp://db.example:5432', blocked: true }]);
   });
 
-  it('to a mail server go to the mock mail server', async () => {
-    const mail = await run(curl('smtp://mail.example:25', '--mail-from', 'a@b.example', '--mail-rcpt', 'c@d.example'));
-    expect(mail.outbound).toMatchObject([{ url: 'tcp://mail.example:25', caughtBy: 'mail' }]);
+  it.each([
+    ['smtp://mail.example:25', 'tcp://mail.example:25'],
+    ['smtps://mail.example:465', 'tls://mail.example:465'],
+  ])('to a mail server by %s go to the mock mail server', async (server, url) => {
+    const mail = await run(curl(server, '--mail-from', 'a@b.example', '--mail-rcpt', 'c@d.example'));
+    expect(mail.outbound).toMatchObject([{ url, caughtBy: 'mail' }]);
+  });
+
+  it.each([
+    ['ws', () => `http://${host}/socket`],
+    ['wss', () => `https://${secureHost}/socket`],
+  ])('by %s change the protocol, and are recorded with status 101', async (_protocol, url) => {
+    const headers = ['Connection: Upgrade', 'Upgrade: echo'].flatMap((header) => ['-H', header]);
+    const invocation = await run(curl('-p', '-i', ...headers, url()), { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
+    expect(resultOf(invocation)).toMatch(
+      /HTTP\/1\.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n/,
+    );
+    expect(invocation.outbound).toMatchObject([{ method: 'GET', url: url(), status: 101 }]);
+    expect(invocation.outbound[0]?.error).toBeUndefined();
   });
 
   it('of Python follow the rules', async ({ skip }) => {

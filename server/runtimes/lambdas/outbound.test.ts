@@ -103,6 +103,26 @@ describe("a call to the CRM's host is answered by the mock (D-200)", () => {
     ]);
   });
 
+  it('when its name has letters beyond ASCII', async () => {
+    const invocation = await run(CLASSIC.replace('/servlet/servlet.WebToLead', '/lead'), 'oid=1', 'bücher.example');
+    expect(JSON.parse(resultOf(invocation))).toEqual([200, 'yes', 'got 5']);
+    expect(invocation.outbound).toMatchObject([{ caughtBy: 'crm' }]);
+  });
+
+  it('with as much of the form as a Content-Length that is too small says', async () => {
+    const code = CLASSIC.replace('Buffer.byteLength(event)', 'event.length');
+    expect(JSON.parse(resultOf(await run(code, 'oid=1&name=äöü')))).toEqual([200, 'yes', 'got 13']);
+    expect(received.at(-1)).toMatchObject({ body: expect.stringMatching(/^oid=1&name=ä/) });
+  });
+
+  it('with 400 and the reason when the path does not begin with a slash', async () => {
+    const invocation = await run(CLASSIC.replace('/servlet/', 'servlet/'), 'oid=1');
+    expect(JSON.parse(resultOf(invocation))).toEqual([400, null, expect.stringContaining('begin with a slash')]);
+    const url = 'https://crm.example/servlet/servlet.WebToLead?encoding=UTF-8';
+    const warning = expect.stringMatching(/^the mock CRM rejected the form with status 400: .* begin with a slash/);
+    expect(invocation.outbound).toMatchObject([{ url, status: 400, caughtBy: 'crm', warning }]);
+  });
+
   const answer =
     '(res) => { let t = ""; res.on("data", (d) => { t += d }); res.on("end", () => callback(null, res.statusCode + t)) }';
   it.each([

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import type { OutboundTarget } from '../../../model/outbound-rule.ts';
 import type { CrmHost, OwnCrm } from '../process/protocol.ts';
 
@@ -43,7 +44,7 @@ export function targetOf(
   const host = String(options.host || 'localhost').replace(/^\[|\]$/g, '');
   // Who has looked up the address himself says with TLS which name he means.
   const name = isIP(host) ? String(options.servername || findName(host) || host) : host;
-  const hostname = name.toLowerCase();
+  const hostname = (/^\p{ASCII}*$/u.test(name) ? '' : domainToASCII(name)) || name.toLowerCase();
   const isOne = (host: CrmHost) => hostname === host.hostname && (host.port === undefined || port === host.port);
   const isCrm = crm?.hosts.some(isOne) === true;
   return { hostname, port, isCrm, ...(name !== host && { address: host }) };

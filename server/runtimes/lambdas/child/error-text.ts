@@ -2,6 +2,10 @@ import { pathToFileURL } from 'node:url';
 
 const { stringify } = JSON;
 
+/** A chain of causes may be a circle. */
+const MAX_CAUSE_DEPTH = 5;
+const MAX_ERRORS = 10;
+
 let folders: [folder: string, shown: string][] = [];
 
 /** From now on these folders are left out of messages, longest first: the reader of an answer must not see them (D-139). */
@@ -32,7 +36,7 @@ function plainMessageOf(thrown: unknown): string {
   if (typeof thrown === 'string') return thrown;
   if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) {
     const name = 'name' in thrown ? String(thrown.name) : 'Error';
-    return String(thrown.message) || name;
+    return String(thrown.message) || errorsIn(thrown).slice(0, MAX_ERRORS).map(plainMessageOf).join('; ') || name;
   }
   return stringify(thrown) ?? String(thrown);
 }
@@ -65,12 +69,30 @@ export function withArticle(noun: string): string {
   return `${/^[AEIOU]/i.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
-export function traceOf(thrown: unknown): string | undefined {
+/** The stack of an error with those of its causes, in which libraries such as `fetch` say why a call failed. */
+export function traceOf(thrown: unknown, depth = 0): string | undefined {
   try {
     if (typeof thrown === 'string' && withoutTrace(thrown) !== thrown) return thrown;
-    if (typeof thrown === 'object' && thrown !== null && 'stack' in thrown) return String(thrown.stack);
+    if (typeof thrown !== 'object' || thrown === null || !('stack' in thrown)) return undefined;
+    const causes = depth < MAX_CAUSE_DEPTH ? causesOf(thrown) : [];
+    return causes
+      .map((cause) => traceOf(cause, depth + 1) ?? messageOf(cause))
+      .reduce(
+        (trace, causeTrace) => (trace.includes(causeTrace) ? trace : `${trace}\nCaused by: ${causeTrace}`),
+        String(thrown.stack),
+      );
   } catch {
     // A getter that throws: there is no trace then.
+    return undefined;
   }
-  return undefined;
+}
+
+function causesOf(error: object): unknown[] {
+  const cause = 'cause' in error && error.cause ? [error.cause] : [];
+  return [...cause, ...errorsIn(error).slice(0, MAX_ERRORS)];
+}
+
+/** The errors of an AggregateError. */
+function errorsIn(error: object): unknown[] {
+  return 'errors' in error && Array.isArray(error.errors) ? error.errors : [];
 }

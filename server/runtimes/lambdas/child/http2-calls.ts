@@ -65,7 +65,7 @@ export class Http2Calls {
         const stream: ClientHttp2Stream = other
           ? this.#divert(other, new URL(head.url), request, [traced, ...rest])
           : apply(request, self, [traced, ...rest]);
-        if (!other || !isReportedElsewhere(other)) this.#follow(stream, other ?? socket);
+        if (!other || !isReportedElsewhere(other)) this.#follow(stream, head, other ?? socket);
         return stream;
       },
     });
@@ -78,17 +78,9 @@ export class Http2Calls {
     return stream.once('close', () => session.close());
   }
 
-  #follow(stream: ClientHttp2Stream, socket: Socket | undefined): void {
-    const sentHeaders = stream.sentHeaders;
-    const {
-      ':method': method = 'GET',
-      ':scheme': scheme = 'https',
-      ':authority': host,
-      ':path': path = '/',
-    } = sentHeaders;
+  #follow(stream: ClientHttp2Stream, head: RequestHead, socket: Socket | undefined): void {
+    const { sentHeaders } = stream;
     const trace = sentHeaders.traceparent === undefined ? undefined : String(sentHeaders.traceparent);
-    const contentType = sentHeaders['content-type']?.toString();
-    const head = { method: String(method), url: `${scheme}://${host}${String(path)}`, contentType };
     const call = this.#calls.answering(undefined, head, trace);
     if (socket && this.#calls.leavesMachine(socket)) this.#calls.report(call, { leftMachine: true });
     let received: IncomingHttpHeaders = {};

@@ -63,12 +63,19 @@ export class LookedUpNames {
       apply: (lookUp, self, args: Parameters<Query>) => {
         const [request, name] = args;
         const { oncomplete } = request;
-        request.oncomplete = (...answer) => {
-          if (answer[0] && canHavePlaceholder && this.usesPlaceholders)
-            answer = [null, [this.#placeholderOf(name)], [0]];
+        const complete = (...answer: unknown[]): unknown => {
           const [, addresses] = answer;
           if (Array.isArray(addresses)) for (const address of addresses) this.#remember(address, name);
           return apply(oncomplete, request, answer);
+        };
+        request.oncomplete = (...answer) => {
+          if (!answer[0] || !canHavePlaceholder || !this.usesPlaceholders) return complete(...answer);
+          // A name that DNS does not know can be in the file of hosts, as `localhost` is: clients look it up there next.
+          const { promises } = require('node:dns') as typeof import('node:dns');
+          return promises.lookup(name).then(
+            () => complete(...answer),
+            () => complete(null, [this.#placeholderOf(name)], [0]),
+          );
         };
         return apply(lookUp, self, args);
       },

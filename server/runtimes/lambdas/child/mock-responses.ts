@@ -116,6 +116,7 @@ export class MockResponses {
       this.#take(request, response),
     );
     server.headersTimeout = 0;
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#rejectMalformed(error, socket as Socket));
     let http2: Server | undefined;
     const proxy = createServer((socket) => {
       // The waiting client keeps the process alive by its own end of the connection.
@@ -135,6 +136,25 @@ export class MockResponses {
       proxy.unref();
     });
     return proxy;
+  }
+
+  /** Responds to a request that cannot be parsed. Bytes after one that can, because its Content-Length is too small, have no response. */
+  #rejectMalformed({ code, message }: NodeJS.ErrnoException, socket: Socket): void {
+    // As: Node's own note of the response that is under way.
+    const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null };
+    if (response) {
+      response.shouldKeepAlive = false;
+      return;
+    }
+    // Each further part of the request is malformed, too.
+    if (!socket.writable) return;
+    const { verdict, socket: caller } = this.#guests.get(socket.remotePort ?? 0) ?? {};
+    const call = caller && this.#calls.carriedBy(caller);
+    if (call && verdict?.action === 'catch') this.#calls.report(call, { caughtBy: 'crm' });
+    const reason = code === 'HPE_INVALID_URL' ? 'its path must begin with a slash' : message;
+    const text = `the request is not valid in HTTP: ${reason}\n`;
+    const head = `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${text.length}`;
+    socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\n${head}\r\n\r\n${text}`);
   }
 
   #http2(): Server {

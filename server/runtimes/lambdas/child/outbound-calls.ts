@@ -156,6 +156,11 @@ export class OutboundCalls {
     return call;
   }
 
+  /** The latest call that was sent by a connection. */
+  carriedBy(socket: Socket): object | undefined {
+    return this.#carried.get(socket);
+  }
+
   #createdBy(method: string, url: string): object | undefined {
     const found = [...this.#created].find(
       (candidate) => candidate.method === method && `${candidate.origin}${candidate.path}` === url,
@@ -172,7 +177,8 @@ export class OutboundCalls {
     this.#carried.set(socket, call);
     const scheme = 'encrypted' in socket ? 'https' : 'http';
     const isWhole = /^https?:/.test(target);
-    const url = isWhole ? target : `${scheme}://${headerIn(headers, 'host')}${target}`;
+    const path = target.startsWith('/') ? target : `/${target}`;
+    const url = isWhole ? target : `${scheme}://${headerIn(headers, 'host')}${path}`;
     const head = { method, url, contentType: headerIn(headers, 'content-type') };
     this.#start(call, head, traceIn(headers));
     if (this.leavesMachine(socket)) this.report(call, { leftMachine: true });

@@ -5,13 +5,13 @@ import {
   type IncomingMessage,
   type OutgoingHttpHeaders,
   request as requestHttp,
-  type ServerResponse,
+  ServerResponse,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, isIP, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { type Duplex, pipeline } from 'node:stream';
-import { rootCertificates, TLSSocket } from 'node:tls';
+import { connect as connectTls, rootCertificates, TLSSocket } from 'node:tls';
 import { hostnameIn } from '../../../model/crm-form.ts';
 import { monotonicMs } from '../../../system/clock.ts';
 import { CertificateAuthority } from './certificate-authority.ts';
@@ -68,20 +68,29 @@ export function startProgramProxy(
     return rest.join(':') === password ? user : undefined;
   };
 
-  const serve = (executionId: string, request: IncomingMessage, response: ServerResponse, url: string): void =>
-    executions.run(executionId, () => forward(request, response, url, isRefusal));
-
-  const inTunnel = createServer((request, response) => {
+  const serveInTunnel = (request: IncomingMessage, response: ServerResponse, protocol?: string): void => {
     const tunnel = tunnels.get(request.socket);
     if (!tunnel) return void response.destroy();
-    calls.update(tunnel.record, { carriesHttp: true, ended: true });
-    serve(tunnel.executionId, request, response, tunnel.origin + request.url);
+    const { executionId, origin, record } = tunnel;
+    calls.update(record, { carriesHttp: true, ended: true });
+    executions.run(executionId, () => forward(request, response, origin + request.url, isRefusal, protocol));
+  };
+  const inTunnel = createServer((request, response) => serveInTunnel(request, response));
+  inTunnel.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
+    // As: the connections of a server of node:http are sockets.
+    const socket = stream as Socket;
+    if (head.length > 0) socket.unshift(head);
+    const response = new ServerResponse(request);
+    response.assignSocket(socket);
+    response.shouldKeepAlive = false;
+    response.once('finish', () => socket.end());
+    serveInTunnel(request, response, request.headers.upgrade);
   });
 
   const proxy = createServer((request, response) => {
     const executionId = executionIn(request);
     if (executionId === undefined) return void response.writeHead(407, UNKNOWN_CLIENT).end(UNKNOWN_TEXT);
-    serve(executionId, request, response, String(request.url));
+    executions.run(executionId, () => forward(request, response, String(request.url), isRefusal));
   });
 
   proxy.on('connect', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
@@ -99,7 +108,7 @@ export function startProgramProxy(
     const host = hostnameIn(target);
     const at = `${target.hostname}:${port}`;
     const open = async (): Promise<void> => {
-      if ((await firstByte(socket, port)) !== TLS_HANDSHAKE) return relay(socket, host, port);
+      if ((await firstByte(socket, port)) !== TLS_HANDSHAKE) return relay(socket, connect({ host, port }));
       const record = calls.open({ atMs: monotonicMs(), method: 'TLS', url: `tls://${at}` });
       await acceptTls(socket, host, port, { origin: `https://${at}`, executionId, record });
     };
@@ -118,7 +127,13 @@ export function startProgramProxy(
       socket.destroy();
     });
     secure.on('close', () => calls.update(tunnel.record, { connection, ended: true }));
-    inTunnel.emit('connection', secure);
+    secure.on('secure', async () => {
+      if ((await firstByte(secure, port)) !== undefined) return void inTunnel.emit('connection', secure);
+      if (!secure.readable) return void secure.destroy();
+      // The record of the connection to the host replaces this one.
+      calls.update(tunnel.record, { carriesHttp: true, ended: true });
+      relay(secure, connectTls({ host, port, servername: isIP(host) ? '' : host }));
+    });
   };
 
   // A client that leaves early must not end the thread.
@@ -161,12 +176,17 @@ const UNKNOWN_TEXT =
 const UNKNOWN_CLIENT = { 'proxy-authenticate': 'Basic realm="Terrarium"', 'content-type': 'text/plain' };
 const UNKNOWN_ANSWER = `HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="Terrarium"\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
-/** Sends a request to its host, and the host's response to the program. */
+/**
+ * Sends a request to its host, and the host's response to the program.
+ *
+ * @param protocol the one to which the program asks to change the connection, such as `websocket`
+ */
 function forward(
   request: IncomingMessage,
   response: ServerResponse,
   address: string,
   isRefusal: (error: unknown) => boolean,
+  protocol?: string,
 ): void {
   const refuse = (status: number, text: string): void => {
     if (response.headersSent) response.destroy();
@@ -183,8 +203,17 @@ function forward(
     port: Number(url.port || (isTls ? 443 : 80)),
     path: url.pathname + url.search,
     method: request.method,
-    headers: forwardedHeaders(request.rawHeaders),
+    headers: { ...forwardedHeaders(request.rawHeaders), ...(protocol && { connection: 'Upgrade', upgrade: protocol }) },
     agent: false,
+  });
+  outgoing.on('upgrade', (incoming, upstream, head) => {
+    const { socket } = response;
+    if (!socket) return upstream.destroy();
+    response.detachSocket(socket);
+    const lines = incoming.rawHeaders.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+    socket.write(`HTTP/1.1 101 ${incoming.statusMessage}\r\n${lines.join('')}\r\n`, 'latin1');
+    if (head.length > 0) upstream.unshift(head);
+    relay(socket, upstream);
   });
   outgoing.on('response', (incoming) => {
     response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage, headerLines(incoming.rawHeaders));
@@ -222,9 +251,8 @@ function forwardedHeaders(rawHeaders: readonly string[]): OutgoingHttpHeaders {
   );
 }
 
-/** Connects without looking at what is sent: no HTTPS, and so perhaps no HTTP. */
-function relay(socket: Socket, host: string, port: number): void {
-  const upstream = connect({ host, port });
+/** Connects the client without looking at what is sent, which may be no HTTP. */
+function relay(socket: Socket, upstream: Socket): void {
   upstream.on('error', () => socket.destroy());
   socket.on('close', () => upstream.destroy());
   socket.pipe(upstream).pipe(socket);

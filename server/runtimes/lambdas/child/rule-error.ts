@@ -12,6 +12,13 @@ const refusals = new WeakSet<object>();
 export function ruleError(verdict: OutboundVerdict, target: OutboundTarget): Error | undefined {
   const { action, error } = verdict;
   const reason = reasonOfVerdict(verdict, target);
+  // The servers of such ports speak first: their clients would wait for a greeting until the invocation times out.
+  if (target.isMockedPort && (action === 'answer' || (action === 'fail' && !error)))
+    return networkError(
+      'ECONNREFUSED',
+      target,
+      `${reason}; its response is in HTTP, so use block, or fail with an error`,
+    );
   if (action !== 'block') return error && networkError(error, target, reason);
   const refusal = networkError('ECONNREFUSED', target, reason);
   refusals.add(refusal);

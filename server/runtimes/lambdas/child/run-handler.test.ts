@@ -18,7 +18,7 @@ async function outcomeOf(handler: (...args: never[]) => unknown, note: (text: st
       {
         limitBytes: LIMIT,
         // Those of these tests have something left to do for one turn of the event loop.
-        whenNothingIsLeft: (then) => void setTimeout(then, 20),
+        whenNothingIsLeft: (then) => void setImmediate(() => setImmediate(then)),
         beforeTimeout: () => {},
         note,
         hint: note,

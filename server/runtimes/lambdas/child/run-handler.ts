@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
-import { isAnyArrayBuffer, isArrayBufferView, isNativeError } from 'node:util/types';
+import { isAnyArrayBuffer, isArrayBufferView, isBoxedPrimitive, isNativeError } from 'node:util/types';
 import type { CallPlace, OutcomeHead } from '../process/protocol.ts';
 import { messageOf, traceOf, withArticle } from './error-text.ts';
 import { hintAboutError, hintAboutParameters, hintAboutResult } from './hints.ts';
@@ -194,7 +194,8 @@ function bytesOf(value: NodeJS.ArrayBufferView | ArrayBufferLike): Buffer {
  * Throws Unsendable.
  */
 function withJsonParts(value: unknown, hint: Hint | undefined): unknown {
-  if (typeof value !== 'object' || value === null || isArray(value) || 'toJSON' in value) return value;
+  if (typeof value !== 'object' || value === null || isArray(value) || isBoxedPrimitive(value) || 'toJSON' in value)
+    return value;
   const parts: { body?: unknown; headers?: unknown } = { ...value };
   const { body, headers } = parts;
   const advice = 'give a string, bytes or a plain value';
@@ -303,7 +304,7 @@ function success(value: unknown, limitBytes: number, hint?: Hint, callInfo = NOW
       return { head: { kind: 'bytes' }, body: bytesOf(value) };
     }
     const text = typeof value === 'string' ? value : stringify(callInfo.httpAware ? withJsonParts(value, hint) : value);
-    if (text === undefined) return notJson(`a ${typeof value} cannot be sent`);
+    if (text === undefined) return notJson(`${withArticle(typeof value)} cannot be sent`);
     // A string has at least as many bytes as characters: no need to encode what is too long anyway.
     const sizeBytes = text.length > limitBytes ? text.length : Buffer.byteLength(text);
     if (sizeBytes > limitBytes) return tooLarge(`has ${sizeBytes} bytes`, limitBytes);

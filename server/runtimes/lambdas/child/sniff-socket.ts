@@ -100,10 +100,14 @@ function readWire(watcher: WireWatcher) {
   };
   answers[kOnHeadersComplete] = ({ statusCode, headers }) => {
     const [exchange] = open;
-    if (statusCode === 101) throw new Error('what follows is no HTTP');
-    if (!exchange || statusCode < 200) return;
+    if (!exchange || (statusCode < 200 && statusCode !== 101)) return;
     answerHeaders = headers;
     watcher.answered(exchange.call, statusCode);
+    if (statusCode === 101) {
+      open.shift();
+      watcher.ended(exchange.call);
+      throw new Error('what follows is no HTTP');
+    }
     // To a HEAD no body comes, whatever the headers say.
     return exchange.method === 'HEAD' ? 1 : undefined;
   };
