@@ -174,6 +174,20 @@ it('compares commits of the default branch that the remote does not have with th
   await harness.git('switch', '-q', 'feature/a');
 });
 
+it('compares a push of a branch with the commit that the remote has, and says with what else ("rules:changes")', async () => {
+  const rules = (compare: string) => `{script: [echo hi], rules: [{changes: {paths: [api/*]${compare}}}]}`;
+  await harness.commit({
+    '.gitlab-ci.yml': `api: ${rules('')}\nbranch: ${rules(', compare_to: main')}\nb: {script: [echo hi]}\n`,
+    'api/of-branch.txt': 'new',
+  });
+  const jobs = () => plan('plan', '--source', 'push', '--list');
+  expect(await jobs()).toMatchObject({ out: 'api\nbranch\nb\n', err: expect.stringContaining("where it left 'main'") });
+  await harness.git('update-ref', 'refs/remotes/origin/feature/a', 'HEAD');
+  await harness.commit({ 'docs/of-branch.txt': 'new' });
+  expect(await jobs()).toMatchObject({ out: 'branch\nb\n', err: '' });
+  await harness.git('update-ref', '-d', 'refs/remotes/origin/feature/a');
+});
+
 it('refuses an include that does not exist', async () => {
   await harness.commit({ '.gitlab-ci.yml': 'include: ci/none.yml\na: {script: [echo hi]}\n' });
   expect(await plan('plan')).toMatchObject({ exitCode: 2, err: expect.stringContaining('ci/none.yml') });

@@ -19,6 +19,7 @@ import {
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
+import { hasChanged } from './rules.ts';
 import { duration } from './run-log.ts';
 import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule.ts';
 
@@ -193,7 +194,16 @@ async function readChild(
     join((artifacts && artifactsIn(artifacts, besides(job, name))) ?? '', path),
   );
   const variableValues = givenValues(variables);
-  const definition = await readDefinition({ dir, repositoryDir, folder, file, variables: variableValues, env, signal })
+  const definition = await readDefinition({
+    dir,
+    repositoryDir,
+    folder,
+    file,
+    variables: variableValues,
+    hasChanged: (changes) => hasChanged(changes, variableValues, facts),
+    env,
+    signal,
+  })
     .catch((failure) => {
       if (!(failure instanceof PipelineError)) throw failure;
       const message = failure.message.replaceAll(READER_FILE, (readerFile) => written.get(readerFile) ?? readerFile);

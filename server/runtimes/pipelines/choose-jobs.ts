@@ -9,17 +9,19 @@ import { type Finding, findingText } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
-import { DEFINITION, type Repository } from './repository.ts';
-import type { PipelineSource, RuleFacts } from './rules.ts';
+import { commitOf, DEFINITION, type Repository } from './repository.ts';
+import { hasChanged, type PipelineSource, type RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 
 interface ChoiceOptions {
-  request: Pick<PipelineRequest, 'source' | 'only' | 'repository'>;
+  request: Pick<PipelineRequest, 'source' | 'only' | 'repository' | 'isPushed'>;
   context: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>;
   /** The folder of the run, for files of the reader. */
   folder: { path: string };
   checkout: Checkout;
   project: ScmProjectRecord;
+  /** The commit that the branch had before. */
+  beforeSha: string | undefined;
   /** Returns the variables of a pipeline, some of which depend on its source. */
   variablesFor(source: PipelineSource): RunVariables;
 }
@@ -48,17 +50,20 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
   const sources = requestedSource ? [requestedSource] : usual;
   const { files } = checkout;
-  const changed = await changedSince(repository, checkout, project);
+  const changesFor = await changesOf(options);
   const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
   let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
   const planFor = async (source: PipelineSource) => {
     const variables = variablesFor(source);
+    const values = givenValues(variables);
+    const changes = changesFor(source);
     if (!definition || hasIncludes) {
       definition = await readDefinition({
         dir: checkout.dir,
         repositoryDir: repository.dir,
         folder: folder.path,
-        variables: givenValues(variables),
+        variables: values,
+        hasChanged: (files) => hasChanged(files, values, changes),
         env,
         signal,
       });
@@ -69,7 +74,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
       branch: repository.branch,
       ...(repository.isTag && { isTag: repository.isTag }),
       files,
-      changed: () => changed(source),
+      ...changes,
       hasWorkflowRules: definition.workflowRules !== undefined,
     };
     return { ...planOf(definition, facts, variables), definition, variables, facts };
@@ -136,30 +141,49 @@ export function printFindings(findings: readonly Finding[], isForced = false, pr
   }
 }
 
-/** Returns a test for changed paths, which depends on the source of the pipeline. */
-async function changedSince(
-  repository: Repository,
-  { dir, sha, baseSha, defaultSha }: Checkout,
-  project: ScmProjectRecord,
-) {
-  const files =
-    baseSha === undefined
-      ? undefined
-      : await changedFiles(repository.dir, baseSha, repository.sha).catch(() => undefined);
-  const ofTree = sha === repository.sha ? [] : await changedFiles(dir, `${sha}~1`, sha);
-  return (source: PipelineSource): readonly string[] | true => {
-    if (source === 'web' || source === 'schedule' || repository.isTag) return true;
-    if (files) return [...files, ...ofTree];
-    // The first push of a branch changes everything.
-    if (source === 'push') return true;
-    const { default_branch: base } = project;
-    const cause = defaultSha
+/** Returns the files that have changed, for each source that the pipeline may have. */
+async function changesOf({ request, context, checkout, project, beforeSha }: ChoiceOptions) {
+  const { repository, isPushed } = request;
+  const { dir, branch, sha, isTag } = repository;
+  const { default_branch: defaultBranch } = project;
+  // For a push to the mock GitLab the commit before is known; a local run is like a push to the remote.
+  const remoteSha = isPushed ? beforeSha : await commitOf(dir, `refs/remotes/origin/${branch}`);
+  const filesSince = async (from: string | undefined) =>
+    from === undefined ? undefined : changedFiles(dir, from, sha).catch(() => undefined);
+  const isOfPush = remoteSha !== sha && (isPushed || branch !== defaultBranch);
+  const [ofPush, ofBranch, ofTree] = await Promise.all([
+    isOfPush ? filesSince(remoteSha) : undefined,
+    filesSince(checkout.baseSha),
+    checkout.sha === sha ? [] : changedFiles(checkout.dir, `${checkout.sha}~1`, checkout.sha),
+  ]);
+  const sinceBase = (): readonly string[] => {
+    if (ofBranch) return [...ofBranch, ...ofTree];
+    const cause = checkout.defaultSha
       ? 'has no commit in common with it: in a shallow clone, run `git fetch --unshallow`'
       : 'has no such branch: run `git fetch origin`';
     throw new PipelineError(
-      `rules ask what has changed since '${base}', and ${repository.dir} ${cause}, or run with --source web, for which all counts as changed`,
+      `rules ask what has changed since '${defaultBranch}', and ${dir} ${cause}, or run with --source web, for which all counts as changed`,
     );
   };
+  let isNoted = false;
+  const withPush = () => {
+    if (ofPush) return [...ofPush, ...ofTree];
+    // The first push of a branch changes everything.
+    if (isPushed || !ofBranch) return true;
+    if (branch !== defaultBranch && !isNoted)
+      context.reportLine(
+        `rules:changes compares '${branch}' with the point where it left '${defaultBranch}', because the commit before the push is not known. On GitLab, all files count as changed with the first push of a branch.`,
+      );
+    isNoted = true;
+    return sinceBase();
+  };
+  return (source: PipelineSource): Pick<RuleFacts, 'changed' | 'changedSinceDefault'> => ({
+    changed() {
+      if (source === 'web' || source === 'schedule' || isTag) return true;
+      return source === 'push' ? withPush() : sinceBase();
+    },
+    changedSinceDefault: () => (branch === defaultBranch ? ofTree : sinceBase()),
+  });
 }
 
 /** Throws PipelineError for one of the specification's variables that the definition or its scripts ask for in vain. */

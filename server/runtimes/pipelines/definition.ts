@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { LineCounter, parse, parseAllDocuments } from 'yaml';
+import { dirname, join, sep } from 'node:path';
+import { type Document, isMap, isPair, isScalar, isSeq, LineCounter, parse, parseAllDocuments, visit } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import { faultOfYaml } from '../../model/yaml-limits.ts';
@@ -13,6 +13,7 @@ import { isTrue } from './expression.ts';
 import { git, withoutPassword } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
+import { serverScalar } from './server-scalar.ts';
 import { spanMs } from './time-span.ts';
 
 /** Most of one file, as on the server. */
@@ -47,13 +48,14 @@ const variables = z
   )
   .nullish()
   .transform((all) => all ?? {});
+const span = z.string().refine((text) => spanMs(text) !== undefined, 'is not a duration, such as 1h 30m');
 const allowFailure = z.union([
   z.boolean(),
   z.object({ exit_codes: z.union([z.int(), z.array(z.int())]) }).transform(({ exit_codes: codes }) => ({
     exitCodes: typeof codes === 'number' ? [codes] : codes,
   })),
 ]);
-const paths = shorthandFor('paths', z.looseObject({ paths: texts })).transform((value) => value.paths);
+const exists = shorthandFor('paths', z.looseObject({ paths: texts }));
 const changes = shorthandFor('paths', z.looseObject({ paths: texts, compare_to: z.string().optional() }));
 const matrix = z.array(z.record(z.string(), z.union([scalar.transform((value) => [value]), z.array(scalar)])));
 /** Another job that has to end before; `job` is absent, or of elsewhere, when it is one of another pipeline. */
@@ -73,8 +75,9 @@ const need = shorthandFor(
 const rule = z.looseObject({
   if: z.string().optional(),
   changes: changes.optional(),
-  exists: paths.optional(),
+  exists: exists.optional(),
   when: z.string().optional(),
+  start_in: span.optional(),
   allow_failure: allowFailure.optional(),
   variables: variables.optional(),
   needs: z.array(need).optional(),
@@ -133,8 +136,6 @@ const retry = z.union([
       return { max, when: when ?? (exitCodes.length > 0 ? [] : ['always']), exitCodes };
     }),
 ]);
-
-const span = z.string().refine((text) => spanMs(text) !== undefined, 'is not a duration, such as 1h 30m');
 
 const job = z.looseObject({
   stage: z.string().default('test'),
@@ -223,8 +224,17 @@ export interface ReadOptions {
   folder: string;
   /** The variables that the rules of includes read. */
   variables: Readonly<Record<string, string>>;
+  /** True if files of a rule of an include have changed. */
+  hasChanged(changes: Changes): boolean;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
+}
+
+/** The files of a definition. */
+interface DefinitionFiles {
+  visited: Set<string>;
+  /** The files that the reader reads in another way than they are written, by their paths in the file system. */
+  changed: Map<string, { content: string; readAs: string }>;
 }
 
 /**
@@ -234,10 +244,10 @@ export interface ReadOptions {
  */
 export async function readDefinition(options: ReadOptions): Promise<Definition> {
   const file = options.file ?? DEFINITION;
-  const visitedFiles = new Set<string>();
-  const written = await checkFiles(options.dir, file, visitedFiles);
-  const read = () => expandedText(options);
-  const text = visitedFiles.has(ELSEWHERE) ? await withRealOrigin(options, read) : await read();
+  const files: DefinitionFiles = { visited: new Set(), changed: new Map() };
+  const written = await checkFiles(options, file, files);
+  const read = () => expandedText(options, files);
+  const text = files.visited.has(ELSEWHERE) ? await withRealOrigin(options, read) : await read();
   const fault = faultOfYaml(text);
   if (fault) throw new PipelineError(`${file} cannot be read: when expanded, ${fault.reason}`);
   const found = parse(text, { maxAliasCount: -1, logLevel: 'error' });
@@ -264,10 +274,12 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
 }
 
 /** Keywords of `default` that the reader leaves out. */
-const UNREAD_DEFAULTS = ['hooks', 'id_tokens', 'identity', 'interruptible', 'retry', 'timeout'];
+const UNREAD_DEFAULTS = ['hooks', 'id_tokens', 'identity', 'interruptible', 'retry', 'tags', 'timeout'];
+/** Keywords of which the reader leaves out members. */
+const PARTLY_READ = ['image', 'services', 'cache'];
 
 /**
- * A job with what its reader leaves out or changes: some of `default`, which parallel jobs a need means, and untracked files of caches.
+ * A job with what its reader leaves out or changes: some of `default`, which parallel jobs a need means, and members of some keywords.
  * The reader also replaces the needs of a job by those of a rule, which may be one that does not match here.
  */
 function withUnread(written: Written, name: string, content: Written): Written {
@@ -278,9 +290,17 @@ function withUnread(written: Written, name: string, content: Written): Written {
   const ofDefault = (keyword: string) => (isInherited(keyword) ? Object(written.default)[keyword] : undefined);
   const defaults = UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, ofDefault(keyword)]);
   const isWritten = isWhollyWritten(written, name);
-  const caches = [writtenValue(written, name, 'cache') ?? ofDefault('cache') ?? []].flat();
-  const hasUntracked = caches.every(isRecord) && caches.some(({ untracked }) => untracked === true);
-  const read = { ...Object.fromEntries(defaults), ...content, ...(isWritten && hasUntracked && { cache: caches }) };
+  const writtenOf = (keyword: string) => writtenValue(written, name, keyword) ?? ofDefault(keyword) ?? written[keyword];
+  const wholeValues = PARTLY_READ.filter((keyword) => isWritten && content[keyword]).map((keyword) => [
+    keyword,
+    withMembers(content[keyword], writtenOf(keyword)),
+  ]);
+  const caches = [writtenOf('cache') ?? []].flat();
+  // The reader leaves out such caches if they have no paths.
+  const hasUntracked = isWritten && caches.every(isRecord) && caches.some(({ untracked }) => untracked === true);
+  const all = [...defaults, ...Object.entries(content), ...wholeValues, ...(hasUntracked ? [['cache', caches]] : [])];
+  const dependencies = withMatrixJobs(content.dependencies, writtenValue(written, name, 'dependencies'));
+  const read = { ...Object.fromEntries(all), dependencies };
   const needs = writtenValue(written, name, 'needs');
   const ownNeeds: unknown[] = Array.isArray(needs) ? needs : [];
   const rules: unknown[] = Array.isArray(content.rules) ? content.rules : [];
@@ -288,10 +308,27 @@ function withUnread(written: Written, name: string, content: Written): Written {
     return { ...read, needs };
   if (!Array.isArray(content.needs)) return read;
   const withParallel = content.needs.map((need, at) => {
-    const parallel: unknown = Object(ownNeeds[at]).parallel;
-    return parallel === undefined ? need : { ...Object(need), parallel };
+    const { job, parallel } = Object(isRecord(ownNeeds[at]) ? ownNeeds[at] : { job: ownNeeds[at] });
+    return { ...Object(need), ...(isMatrixJob(job) && { job }), ...(parallel !== undefined && { parallel }) };
   });
   return { ...read, needs: withParallel };
+}
+
+/** Names as they were read, but those of single jobs of a matrix as they are written. */
+function withMatrixJobs(names: unknown, written: unknown): unknown {
+  if (!Array.isArray(names) || !Array.isArray(written) || names.length !== written.length) return names;
+  return names.map((name, at) => (isMatrixJob(written[at]) ? written[at] : name));
+}
+
+/** A value as it was read, with the members that only the written one has. */
+function withMembers(read: unknown, written: unknown): unknown {
+  if (Array.isArray(read)) {
+    const elements = [written].flat();
+    return elements.length === read.length ? read.map((element, at) => withMembers(element, elements[at])) : read;
+  }
+  if (!isRecord(read) || !isRecord(written)) return read;
+  const members = Object.entries(read).map(([name, value]) => [name, withMembers(value, written[name])]);
+  return { ...written, ...Object.fromEntries(members) };
 }
 
 const isRecord = (value: unknown): value is Written =>
@@ -334,23 +371,25 @@ type Written = Readonly<Record<string, unknown>>;
  * Reports invalid YAML with file and line, which gitlab-ci-local does not; follows local includes. Resolves to what the files say, as
  * it is written.
  */
-async function checkFiles(dir: string, path: string, visitedFiles: Set<string>): Promise<Written> {
-  if (visitedFiles.has(path)) return {};
-  visitedFiles.add(path);
-  const content = await readFile(join(dir, path), 'utf8').catch(() => undefined);
+async function checkFiles(options: ReadOptions, path: string, files: DefinitionFiles): Promise<Written> {
+  if (files.visited.has(path)) return {};
+  files.visited.add(path);
+  const content = await readFile(join(options.dir, path), 'utf8').catch(() => undefined);
   if (content === undefined) return {}; // the reader says so, unless a rule leaves it out
   if (content.length > MAX_FILE_CHARACTERS)
     throw new PipelineError(`${path} cannot be read: it has more than ${MAX_FILE_CHARACTERS} characters`);
   const fault = faultOfYaml(content);
   if (fault) throw new PipelineError(`${path}:${fault.line} cannot be read: ${fault.reason}`);
   const lineCounter = new LineCounter();
-  const documents = parseAllDocuments(content, {
-    lineCounter,
-    customTags: [{ tag: '!reference', collection: 'seq', resolve: (value: unknown) => value as never }],
-    uniqueKeys: false,
-    merge: true,
-    logLevel: 'error',
-  });
+  const documentsOf = (text: string) =>
+    parseAllDocuments(text, {
+      lineCounter,
+      customTags: [{ tag: '!reference', collection: 'seq', resolve: (value: unknown) => value as never }],
+      uniqueKeys: false,
+      merge: true,
+      logLevel: 'error',
+    });
+  const documents = documentsOf(content);
   for (const document of documents) {
     const [error] = document.errors;
     if (error) {
@@ -360,9 +399,18 @@ async function checkFiles(dir: string, path: string, visitedFiles: Set<string>):
       );
     }
   }
+  const lineOf = (at: number) => `${path}:${lineCounter.linePos(at).line}`;
+  const edits = documents.flatMap((document) => scalarEdits(document, lineOf));
+  const ofReader = [...documents.flatMap(nameEdits), ...includeEdits(documents.at(-1), options)];
+  const readAs = edited(content, [...edits, ...ofReader]);
+  if (readAs !== content) {
+    const file = await realpath(join(options.dir, path));
+    // A link can lead out of the checkout.
+    if (file.startsWith(`${await realpath(options.dir)}${sep}`)) files.changed.set(file, { content, readAs });
+  }
   let last: unknown;
   try {
-    last = documents.at(-1)?.toJS();
+    last = documentsOf(edited(content, edits)).at(-1)?.toJS();
   } catch (cause) {
     throw new PipelineError(`${path} cannot be read: ${reasonOf(cause)}`);
   }
@@ -375,10 +423,85 @@ async function checkFiles(dir: string, path: string, visitedFiles: Set<string>):
   for (const include of [definition.include ?? []].flat()) {
     const local: unknown = typeof include === 'string' ? include : Object(include).local;
     if (typeof local === 'string' && !/[*$]|^https?:/.test(local))
-      all = { ...all, ...(await checkFiles(dir, local.replace(/^\/+/, ''), visitedFiles)) };
-    else visitedFiles.add(typeof local === 'string' && !/^https?:/.test(local) ? local : ELSEWHERE);
+      all = { ...all, ...(await checkFiles(options, local.replace(/^\/+/, ''), files)) };
+    else files.visited.add(typeof local === 'string' && !/^https?:/.test(local) ? local : ELSEWHERE);
   }
   return merged(all, definition);
+}
+
+/** A change of a text. */
+interface Edit {
+  from: number;
+  to: number;
+  text: string;
+}
+
+function edited(content: string, edits: readonly Edit[]): string {
+  let text = content;
+  for (const { from, to, text: replacement } of edits.toSorted((a, b) => b.from - a.from)) {
+    // A list can end with the white space before what follows it.
+    const end = from + text.slice(from, to).trimEnd().length;
+    text = `${text.slice(0, from)}${replacement}${text.slice(end)}`;
+  }
+  return text;
+}
+
+/** Writes plain scalars so that the reader reads them as the server. Throws PipelineError for those that the server refuses. */
+function scalarEdits(document: Document, lineOf: (at: number) => string): Edit[] {
+  const edits: Edit[] = [];
+  visit(document, {
+    Scalar(key, { type, tag, range, source }) {
+      if (key === 'key' || type !== 'PLAIN' || tag !== undefined || !range || source === undefined) return;
+      const text = serverScalar(source);
+      if (text === null)
+        throw new PipelineError(
+          `${lineOf(range[0])} cannot be read: GitLab does not accept the date ${source}. Put it in quotation marks.`,
+        );
+      if (text !== undefined) edits.push({ from: range[0], to: range[1], text });
+    },
+  });
+  return edits;
+}
+
+/** The name of one job of a matrix. */
+const MATRIX_JOB = /^(.+): \[.*\]$/;
+const isMatrixJob = (name: unknown) => typeof name === 'string' && MATRIX_JOB.test(name);
+
+/** Replaces the names of single jobs of a matrix in needs and dependencies by that of the whole job, the only one that the reader knows. */
+function nameEdits(document: Document): Edit[] {
+  const edits: Edit[] = [];
+  visit(document, {
+    Scalar(key, { value, range }, path) {
+      const pair = path.findLast((node) => isPair(node));
+      const keyword = isPair(pair) && key !== 'key' && isScalar(pair.key) ? pair.key.value : undefined;
+      const [, name] = (typeof value === 'string' && MATRIX_JOB.exec(value)) || [];
+      if (range && name !== undefined && (keyword === 'needs' || keyword === 'dependencies' || keyword === 'job'))
+        edits.push({ from: range[0], to: range[1], text: JSON.stringify(name) });
+    },
+  });
+  return edits;
+}
+
+/** Replaces the changed files of an include's rule, which the reader ignores, by a file that does not exist if they have not changed. */
+function includeEdits(document: Document | undefined, { variables, hasChanged }: ReadOptions): Edit[] {
+  const includes = isMap(document?.contents) ? document.contents.get('include', true) : undefined;
+  const rules = (isSeq(includes) ? includes.items : [includes]).flatMap((include) => {
+    const list = isMap(include) ? include.get('rules', true) : undefined;
+    return isSeq(list) ? list.items : [];
+  });
+  return rules.flatMap((rule) => {
+    if (!document || !isMap(rule)) return [];
+    const { if: condition, changes: value } = rule.toJS(document);
+    if (value === undefined || (typeof condition === 'string' && !isTrue(condition, variables))) return [];
+    const { success, data } = changes.safeParse(value);
+    if (!success || hasChanged(data)) return [];
+    const [pair] = ['exists', 'changes'].flatMap((name) =>
+      rule.items.filter(({ key }) => isScalar(key) && key.value === name),
+    );
+    const [from] = (isScalar(pair?.key) && pair.key.range) || [];
+    const [, to] = Object(pair?.value).range ?? [];
+    return from === undefined || to === undefined ? [] : [{ from, to, text: 'exists: [.git/none]' }];
+  });
 }
 
 /** The content of a file over that of what it includes: jobs of both have the keywords of both. */
@@ -438,14 +561,10 @@ async function withRealOrigin({ dir, repositoryDir }: ReadOptions, read: () => P
 }
 
 /** Returns the definition as expanded by `gitlab-ci-local --preview`. */
-async function expandedText({
-  dir,
-  file: definitionFile = DEFINITION,
-  folder,
-  variables: definitionVariables,
-  env,
-  signal,
-}: ReadOptions): Promise<string> {
+async function expandedText(
+  { dir, file: definitionFile = DEFINITION, folder, variables: definitionVariables, env, signal }: ReadOptions,
+  { changed }: DefinitionFiles,
+): Promise<string> {
   const reader = findReader();
   // A place of its own inside the checkout, as the reader demands; git does not see it.
   const state = join('.git', 'terrarium');
@@ -463,6 +582,7 @@ async function expandedText({
   // The reader takes the branch of the checkout otherwise.
   if (definitionVariables.CI_COMMIT_BRANCH === undefined) args.push('--unset-variable', 'CI_COMMIT_BRANCH');
   const aside = await moveReaderFiles(dir, join(dir, state));
+  for (const [path, { readAs }] of changed) await writeFile(path, readAs);
   const { stdout } = await runProgram(process.execPath, args, {
     cwd: dir,
     env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder}/` },
@@ -480,7 +600,10 @@ async function expandedText({
         : complaintIn(failure.stderr);
       throw new PipelineError(`${definitionFile} cannot be read: ${reason}`);
     })
-    .finally(aside.moveBack);
+    .finally(async () => {
+      for (const [path, { content }] of changed) await writeFile(path, content);
+      await aside.moveBack();
+    });
   return stdout.slice(stdout.search(/^---$/m) + 4);
 }
 

@@ -12,7 +12,7 @@ import { ownerHere } from '../../system/owner.ts';
 import { startProgram } from '../../system/programs.ts';
 import { dockerAddress } from '../containers/docker/docker-address.ts';
 import type { DockerConnection } from '../containers/docker/docker-connection.ts';
-import { type CredentialsOptions, pullImage, registryCredentials } from '../containers/docker/image-pull.ts';
+import { pullImage } from '../containers/docker/image-pull.ts';
 import { marksOf, type WorldMark } from '../containers/docker/labels.ts';
 import { clearWorld, sweepWorlds } from '../containers/docker/leftovers.ts';
 import { OutputFrames } from '../containers/docker/output.ts';
@@ -50,17 +50,10 @@ export class JobEngine {
   /** Names of the images that jobs of the run have pulled, loaded or tagged, with the ids of the images. */
   readonly imageIds = new Map<string, string>();
   readonly #isPodman: boolean;
-  readonly #credentials: CredentialsOptions;
 
-  private constructor(
-    connection: DockerConnection,
-    world: WorldMark,
-    credentials: CredentialsOptions,
-    isPodman: boolean,
-  ) {
+  private constructor(connection: DockerConnection, world: WorldMark, isPodman: boolean) {
     this.connection = connection;
     this.world = world;
-    this.#credentials = credentials;
     this.#isPodman = isPodman;
     const { transport, publishedHost } = connection.address;
     const isLocal = transport.kind !== 'ssh' && publishedHost === '127.0.0.1';
@@ -80,14 +73,14 @@ export class JobEngine {
       return { absence: 'the setting containers.engine is none. Set it to auto or to an address.' };
     try {
       const isDefault = engine === 'auto';
-      const credentials = { env: { ...env }, homeDir: env.HOME ?? homeFolder() };
+      const user = { env: { ...env }, homeDir: env.HOME ?? homeFolder() };
       const { DockerConnection } = await import('../containers/docker/docker-connection.ts');
       const connection = isDefault
-        ? new DockerConnection(dockerAddress(undefined, credentials), 'DOCKER_HOST')
-        : new DockerConnection(dockerAddress(engine, credentials), 'containers.engine');
+        ? new DockerConnection(dockerAddress(undefined, user), { addressSetting: 'DOCKER_HOST', user })
+        : new DockerConnection(dockerAddress(engine, user), { addressSetting: 'containers.engine', user });
       const { isPodman } = await connection.identify();
       await sweepWorlds(connection, SWEEP_LIMIT_MS).catch(() => undefined); // the next run tries again
-      return new JobEngine(connection, { worldId, owner: await ownerHere(undefined) }, credentials, isPodman);
+      return new JobEngine(connection, { worldId, owner: await ownerHere(undefined) }, isPodman);
     } catch (failure) {
       return { absence: reasonOf(failure) };
     }
@@ -196,13 +189,7 @@ export class JobEngine {
     if (await this.hasImage(name)) return;
     signal.throwIfAborted();
     onPull();
-    await this.pull(name, signal);
-  }
-
-  /** Pulls an image with the credentials that `docker login` has stored. */
-  async pull(name: string, signal: AbortSignal): Promise<void> {
-    const credentials = await registryCredentials(name, this.#credentials);
-    await pullImage(this.connection, name, { signal, credentials });
+    await pullImage(this.connection, name, { signal });
   }
 
   async importImage(archive: AsyncIterable<unknown>, options: object): Promise<void> {

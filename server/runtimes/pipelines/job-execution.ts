@@ -172,7 +172,8 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
   // As on a server, artifacts replace files of caches.
   await restoreCaches(definition.cache ?? [], caches);
   await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
-  for (const [file, text] of Object.entries(jobScripts(definition))) await writeFile(join(scriptDir, file), text);
+  for (const [file, text] of Object.entries(jobScripts(definition, values)))
+    await writeFile(join(scriptDir, file), text);
   return {
     buildsDir,
     workDir,

@@ -9,10 +9,14 @@ interface JobIdentity {
   node: { index?: number; total: number };
 }
 
+/** The end of a name by which jobs of one group differ: the values of a matrix, or a number of a total. */
+const GROUP_PART = /(?:[\s:]{1,9}(?:\[[^[\]]*\]|\d{1,9}[\s:/\\]{1,9}\d{1,9}))+\s*$/;
+
 /** The variables that say which job of a pipeline it is. */
 export function identityOf({ name, stage, node }: JobIdentity): Readonly<Record<string, string>> {
   return {
     CI_JOB_NAME: name,
+    CI_JOB_GROUP_NAME: name.replace(GROUP_PART, ''),
     CI_JOB_NAME_SLUG: name
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, '-')

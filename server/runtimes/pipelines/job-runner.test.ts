@@ -80,8 +80,18 @@ describe.skipIf(process.platform === 'win32')('a job on this machine', () => {
   it('has its errors in the log between the lines that it printed before and after them', async () => {
     const script = ['for i in 1 2 3 4 5; do echo "out $i"; echo "error $i" >&2; done'];
     const definition = { before_script: undefined, script, after_script: script };
-    const lines = await linesOf(jobScripts({ stage: 'test', variables: {}, ...definition }));
+    const lines = await linesOf(jobScripts({ stage: 'test', variables: {}, ...definition }, {}));
     const expected = [1, 2, 3, 4, 5].flatMap((i) => [`out ${i}`, `error ${i}`]);
     expect(lines.filter((line) => /^(?:out|error)/.test(line))).toEqual([...expected, ...expected]);
+  });
+
+  it('keeps its exit code when its after_script exceeds the time for it', async () => {
+    const definition = { stage: 'test', variables: {}, script: ['exit 3'], after_script: ['sleep 600'] };
+    const files = jobScripts(definition, { RUNNER_AFTER_SCRIPT_TIMEOUT: '1s' });
+    const lines = await linesOf({ ...files, run: `${files.run?.replace(/exit \$code/, 'echo "ends with $code"')}` });
+    expect(lines.slice(-2)).toEqual([
+      'after_script exceeded its time of 1 s and was ended: it is ignored',
+      'ends with 3',
+    ]);
   });
 });

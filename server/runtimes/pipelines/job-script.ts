@@ -1,4 +1,5 @@
 import type { JobDefinition } from './definition.ts';
+import { spanMs } from './time-span.ts';
 
 /** Names of the files that a job is run by, within a folder of its own. */
 const SCRIPT_FILES = { driver: 'run', script: 'script', after: 'after_script' } as const;
@@ -6,7 +7,7 @@ const SCRIPT_FILES = { driver: 'run', script: 'script', after: 'after_script' } 
 /** Comes before the output of `after_script`. */
 export const AFTER_TITLE = 'Running after_script';
 
-/** Time limit of `after_script` in seconds, as on GitLab. */
+/** Time limit of `after_script` in seconds, as on GitLab, unless the variable RUNNER_AFTER_SCRIPT_TIMEOUT has another one. */
 const AFTER_LIMIT_S = 300;
 
 /**
@@ -14,12 +15,12 @@ const AFTER_LIMIT_S = 300;
  * it, and ends with the script's exit code. It finds the others in the folder that is its first argument; the second is where the
  * job works.
  */
-export function jobScripts({
-  before_script: before,
-  script,
-  after_script: after,
-}: JobDefinition): Record<string, string> {
+export function jobScripts(
+  { before_script: before, script, after_script: after }: JobDefinition,
+  { RUNNER_AFTER_SCRIPT_TIMEOUT: limit }: Readonly<Record<string, string>>,
+): Record<string, string> {
   const hasAfter = (after ?? []).length > 0;
+  const limitS = Math.ceil((spanMs(limit) ?? AFTER_LIMIT_S * 1_000) / 1_000);
   return {
     [SCRIPT_FILES.driver]: `#!/bin/sh
 at=$1
@@ -35,10 +36,15 @@ ${
     ? `if [ $code -eq 0 ]; then CI_JOB_STATUS=success; else CI_JOB_STATUS=failed; fi
 export CI_JOB_STATUS
 echo '${AFTER_TITLE}'
-( sleep ${AFTER_LIMIT_S}; kill -9 $$ ) >/dev/null 2>&1 &
+"$shell" "$at/${SCRIPT_FILES.after}" &
+after=$!
+( sleep ${limitS} && : >"$at/late" && kill -9 $after ) >/dev/null 2>&1 &
 limit=$!
-"$shell" "$at/${SCRIPT_FILES.after}" || echo "after_script ended with exit code $?: it is ignored"
+wait $after 2>/dev/null
+after=$?
 kill $limit 2>/dev/null
+if [ -e "$at/late" ]; then echo 'after_script exceeded its time of ${limitS} s and was ended: it is ignored'
+elif [ $after -ne 0 ]; then echo "after_script ended with exit code $after: it is ignored"; fi
 `
     : ''
 }exit $code

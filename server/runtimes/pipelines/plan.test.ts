@@ -9,13 +9,20 @@ const NO_VARIABLES: RunVariables = { predefined: {}, ofGroup: {}, ofProject: [],
 
 /** The plan for a push, with jobs of stage `test` unless they say otherwise. */
 function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>, variables = NO_VARIABLES) {
-  const facts: RuleFacts = { source: 'push', branch: 'a', files: [], changed: () => [], hasWorkflowRules: false };
+  const facts: RuleFacts = {
+    source: 'push',
+    branch: 'a',
+    files: [],
+    changed: () => [],
+    changedSinceDefault: () => [],
+    hasWorkflowRules: false,
+  };
   const defined = Object.entries(jobs).map(([name, job]): [string, JobDefinition] => [
     name,
     { stage: 'test', variables: {}, ...job },
   ]);
   const definition = {
-    stages: ['build', 'test', 'deploy'],
+    stages: ['.pre', 'build', 'test', 'deploy', '.post'],
     variables: {},
     workflowRules: undefined,
     jobs: new Map(defined),
@@ -88,4 +95,18 @@ describe('the rules of a job', () => {
     expect(plan({ deploy: { ...job, rules: [{ if: condition }] } }, variables)).toHaveLength(1);
     expect(plan({ other: { rules: [{ if: condition }] } }, variables)).toEqual([]);
   });
+});
+
+it('has no jobs if all of them are in `.pre` and `.post`, as on GitLab', () => {
+  expect(plan({ first: { stage: '.pre' }, last: { stage: '.post' }, other: { rules: [] } })).toEqual([]);
+  expect(plan({ first: { stage: '.pre' }, other: {} })).toHaveLength(2);
+});
+
+it('gives a job the delay of the rule that delays it, or else its own', () => {
+  const jobs = {
+    a: { rules: [{ when: 'delayed', start_in: '1 hour' }] },
+    b: { when: 'delayed', start_in: '2 hours' },
+    c: { start_in: '3 hours', rules: [{ when: 'delayed' }] },
+  };
+  expect(plan(jobs).map(({ startIn }) => startIn)).toEqual(['1 hour', '2 hours', '3 hours']);
 });

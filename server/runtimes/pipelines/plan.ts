@@ -22,6 +22,8 @@ export interface PlannedJob {
   stage: string;
   definition: JobDefinition;
   when: string;
+  /** The delay that applies if `when` is `delayed`. */
+  startIn: string | undefined;
   allowFailure: AllowFailure;
   /** The variables from the definition: global ones, those of the job, its rule and its matrix; without those of project and server. */
   variables: Variables;
@@ -93,6 +95,8 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
       return [];
     }),
   );
+  // As the server, which creates no pipeline for these stages alone.
+  if (parts.every(({ job }) => job.stage === '.pre' || job.stage === '.post')) return { jobs: [], leftOut };
   const order = (stage: string) => definition.stages.indexOf(stage);
   parts.sort((a, b) => order(a.job.stage) - order(b.job.stage));
   const namesOf = (base: string) =>
@@ -123,6 +127,7 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
       stage: job.stage,
       definition: job,
       when: part.when,
+      startIn: part.startIn ?? job.start_in ?? undefined,
       allowFailure: part.allowFailure,
       variables,
       ownVariables,

@@ -196,8 +196,8 @@ class BegunRun {
       maxAtOnce: Math.max(2, availableParallelism()),
       signal,
       async delay(job) {
-        const { start_in: delay } = job.definition;
-        const ms = Math.min(spanMs(delay ?? undefined) ?? 0, MAX_DELAY_MS);
+        const { startIn: delay } = job;
+        const ms = Math.min(spanMs(delay) ?? 0, MAX_DELAY_MS);
         if (ms === 0) return;
         if (!request.delays || isChosen(job)) return log.note(job.name, `starts without its delay of ${delay}`);
         log.note(job.name, `starts in ${delay}. To start delayed jobs at once, use --no-delay.`);

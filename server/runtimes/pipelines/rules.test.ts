@@ -7,6 +7,7 @@ const facts = (more: Partial<RuleFacts> = {}): RuleFacts => ({
   branch: 'feature/a',
   files: ['Dockerfile', 'src/main.ts'],
   changed: () => ['src/main.ts'],
+  changedSinceDefault: () => ['src/main.ts', 'docs/a.md'],
   hasWorkflowRules: false,
   ...more,
 });
@@ -41,7 +42,7 @@ describe('a job with rules', () => {
   });
 
   it('asks for all that a rule names: if, exists and changes', () => {
-    const rules = [{ if: '$A', exists: ['$FILE'], changes: { paths: ['src/**/*'] } }];
+    const rules = [{ if: '$A', exists: { paths: ['$FILE'] }, changes: { paths: ['src/**/*'] } }];
     const givenValues = { A: '1', FILE: 'Dockerfile' };
     expect(joins({ rules }, {}, givenValues)).toBe(true);
     expect(joins({ rules }, {}, { ...givenValues, A: '' })).toBe(false);
@@ -49,15 +50,18 @@ describe('a job with rules', () => {
     expect(joins({ rules }, { changed: () => ['README.md'] }, givenValues)).toBe(false);
     expect(joins({ rules }, { changed: () => true }, givenValues)).toBe(true);
     // A folder does not exist, for the server: it knows files.
-    expect(joins({ rules: [{ exists: ['src'] }] })).toBe(false);
+    expect(joins({ rules: [{ exists: { paths: ['src'] } }] })).toBe(false);
   });
 
-  it('compares with the default branch; all counts as changed where it asks for another one', () => {
-    const other = (compare_to: string) => ({ rules: [{ changes: { paths: ['none'], compare_to } }] });
+  it('compares with the commit before, or the default branch; all counts as changed where it asks for another branch', () => {
+    const rules = (path: string, compare_to?: string) => ({ rules: [{ changes: { paths: [path], compare_to } }] });
     const variables = { CI_DEFAULT_BRANCH: 'main' };
-    expect(joins(other('refs/heads/main'), {}, variables)).toBe(false);
-    expect(joins(other('$CI_DEFAULT_BRANCH'), {}, variables)).toBe(false);
-    expect(joins(other('develop'), {}, variables)).toBe(true);
+    expect(joins(rules('docs/*'), {}, variables)).toBe(false);
+    for (const other of ['refs/heads/main', '$CI_DEFAULT_BRANCH']) {
+      expect(joins(rules('docs/*', other), {}, variables)).toBe(true);
+      expect(joins(rules('none', other), {}, variables)).toBe(false);
+    }
+    expect(joins(rules('none', 'develop'), {}, variables)).toBe(true);
   });
 
   it('asks what has changed only where that decides', () => {

@@ -14,8 +14,10 @@ export interface RuleFacts {
   branch: string;
   isTag?: true;
   files: readonly string[];
-  /** Files that have changed; true: all count as changed. Throws PipelineError where that cannot be known. */
+  /** Files that the push or the merge request changes; true: all count as changed. Throws PipelineError where that cannot be known. */
   changed(): readonly string[] | true;
+  /** Files that have changed since the branch left the default branch, likewise. */
+  changedSinceDefault(): readonly string[] | true;
   /** True if the definition's workflow has rules. Jobs without any then join each pipeline that those accept. */
   hasWorkflowRules: boolean;
 }
@@ -45,6 +47,7 @@ interface Part {
   allowFailure: AllowFailure;
   variables: Readonly<Record<string, string>>;
   needs?: JobDefinition['needs'];
+  startIn?: string;
 }
 
 /** The first matching rule; undefined if none matches. */
@@ -55,19 +58,24 @@ export function matchingRule(
 ): Rule | undefined {
   return rules.find((rule) => {
     if (rule.if !== undefined && !isTrue(rule.if, variables)) return false;
-    if (rule.exists && !rule.exists.some((pattern) => facts.files.some(ruleMatch(expandText(pattern, variables)))))
+    if (
+      rule.exists &&
+      !rule.exists.paths.some((pattern) => facts.files.some(ruleMatch(expandText(pattern, variables))))
+    )
       return false;
     return rule.changes === undefined || hasChanged(rule.changes, variables, facts);
   });
 }
 
-function hasChanged(
-  { paths, compare_to: other = '$CI_DEFAULT_BRANCH' }: Changes,
+/** Returns true if a file of the patterns has changed. */
+export function hasChanged(
+  { paths, compare_to: other }: Changes,
   variables: Readonly<Record<string, string>>,
-  facts: RuleFacts,
+  facts: Pick<RuleFacts, 'changed' | 'changedSinceDefault'>,
 ): boolean {
-  const isUsual = expandText(other, variables).replace('refs/heads/', '') === (variables.CI_DEFAULT_BRANCH ?? '');
-  const changed = isUsual ? facts.changed() : true;
+  const otherBranch = other && expandText(other, variables).replace('refs/heads/', '');
+  const isOther = otherBranch !== undefined && otherBranch !== variables.CI_DEFAULT_BRANCH;
+  const changed = isOther || (otherBranch === undefined ? facts.changed() : facts.changedSinceDefault());
   if (changed === true) return true;
   return paths.some((pattern) => changed.some(ruleMatch(expandText(pattern, variables))));
 }
@@ -89,6 +97,7 @@ export function partOf(
       allowFailure: rule.allow_failure ?? job.allow_failure ?? job.when === 'manual',
       variables: rule.variables ?? {},
       ...(rule.needs && { needs: rule.needs }),
+      ...(rule.start_in !== undefined && { startIn: rule.start_in }),
     };
   }
   const onlyFilter = job.only || !facts.hasWorkflowRules ? { ...DEFAULT_ONLY, ...job.only } : undefined;

@@ -18,7 +18,14 @@ async function ran(defined: Readonly<Record<string, Partial<JobDefinition>>>, ch
         Object.entries(defined).map(([name, definition]) => [name, { stage: 'test', variables: {}, ...definition }]),
       ),
     },
-    { source: 'push', branch: 'a', files: [], changed: () => [], hasWorkflowRules: false },
+    {
+      source: 'push',
+      branch: 'a',
+      files: [],
+      changed: () => [],
+      changedSinceDefault: () => [],
+      hasWorkflowRules: false,
+    },
     { predefined: {}, ofGroup: {}, ofProject: [], typed: {} },
   );
   const log: string[] = [];
@@ -97,9 +104,11 @@ it('"when:on_failure": one runs if a job of an earlier stage failed, or one of t
     undo: { needs: needs('bad build', 'lint'), when: 'on_failure' },
     ignore: { needs: needs('lint'), when: 'on_failure' },
     'after a skipped job': { stage: 'deploy', needs: needs('test'), when: 'on_failure' },
+    'after both': { stage: 'deploy', needs: needs('bad build', 'test'), when: 'on_failure' },
   });
   expect(log).toEqual([
     'after a skipped job: no failure',
+    'after both: no failure',
     'bad build ran',
     'ignore: no failure',
     'lint ran',

@@ -47,9 +47,9 @@ export async function runJobs(options: ScheduleOptions): Promise<void> {
     if (before.includes(undefined)) return undefined;
     if (before.includes('blocked')) return 'blocked';
     if (job.when === 'always') return 'run';
-    if (job.when === 'on_failure') return before.includes('failed') ? 'run' : 'no failure';
     // A stage goes on without jobs that did not run; a job that needs one of them does not.
     const hasNeedThatDidNotRun = job.needs && (before.includes('skipped') || before.includes('left out'));
+    if (job.when === 'on_failure') return before.includes('failed') && !hasNeedThatDidNotRun ? 'run' : 'no failure';
     if (before.includes('failed') || hasNeedThatDidNotRun) return 'failure';
     return job.when === 'manual' && !isChosen(job) ? 'manual' : 'run';
   };
