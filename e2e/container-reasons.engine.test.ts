@@ -8,6 +8,8 @@ import { type ResourceFactory, resourceFactoryFor } from '../server/testing/reso
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 
 const POLL = { interval: 50 };
+/** Number of results of checks that Docker keeps. */
+const KEPT_RESULTS = 5;
 const serve = (page: string, address = '8080') => `echo "${page}" > /www/index.html; ${serveOn(address)}`;
 const web = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 };
 
@@ -16,9 +18,10 @@ let root: ApiClient;
 let make: ResourceFactory;
 let tenant: Tenant;
 let image: string;
+let docker: Awaited<ReturnType<typeof requireEngine>>;
 
 beforeAll(async () => {
-  await requireEngine();
+  docker = await requireEngine();
   image = await testImage();
   platform = await startPlatform({ containers: { engine: 'auto' }, allowedHostPaths: [tmpdir()] });
   root = platform.root;
@@ -86,6 +89,17 @@ describe('an image with a HEALTHCHECK of its own', () => {
     );
     const { status, text } = await call(`${await publish(ill)}/`);
     expect({ status, text }).toMatchObject({ status: 503, text: expect.stringContaining('exit code 3, no disk') });
+  });
+
+  it('names the first failure in a row also when the engine no longer keeps it', async () => {
+    const container = await make.container(tenant, app({ image: await withCheck('ill', 'echo no disk; exit 3') }));
+    await whenReason(container, /has failed/);
+    const firstReason = (await read(container)).status_detail.reason;
+    const [{ id }] = (await read(container)).instances;
+    const failuresInRow = async () => (await docker.getContainer(id).inspect()).State.Health?.FailingStreak;
+    await expect.poll(failuresInRow, { ...POLL, timeout: 60_000 }).toBeGreaterThan(KEPT_RESULTS + 1);
+    await root.get(`/../inspect/containers/${container.id}/instances`);
+    expect((await read(container)).status_detail.reason).toBe(firstReason);
   });
 
   it('does not replace a good instance when its check fails', async () => {

@@ -115,6 +115,26 @@ describe('a container behind the gateway', () => {
     expect(await statusOf(url)).toBe('200 one');
   });
 
+  it('is RUNNING after a scale from 0 only when its instance takes requests', async () => {
+    const cmd = `until [ -e /go ]; do sleep 0.1; done; ${SERVE}`;
+    const container = await make.container(tenant, app('one', { cmd }));
+    const url = await publish(container);
+    const whenCount = (count: number) =>
+      expect.poll(async () => (await read(container)).properties.tasks_running, POLL).toBe(count);
+    const open = () => root.post(`/../inspect/containers/${container.id}/exec`, { command: ['touch', '/go'] });
+    await whenCount(1);
+    await open();
+    await whenStatus(container, 'RUNNING');
+    await root.post(`/root/containers/${container.id}/scale?numInstances=0`);
+    await whenCount(0);
+    await root.post(`/root/containers/${container.id}/scale?numInstances=1`);
+    await whenCount(1);
+    expect((await read(container)).properties.status).toBe('SCALING');
+    await open();
+    await whenStatus(container, 'RUNNING');
+    expect(await statusOf(url)).toBe('200 one');
+  });
+
   it('reports when its last instance has ended, also if its status was that of none before', async () => {
     const container = await make.container(tenant, app('one'));
     await whenStatus(container, 'RUNNING');

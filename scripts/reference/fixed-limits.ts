@@ -63,7 +63,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
       'ENDED_LINES',
     ],
     ['times of a health check', 'model/types/container-definition.ts', 'MAX_CHECK_S'],
-    ['time without progress of an image pull', 'runtimes/containers/docker/image-pull.ts', 'SILENCE_LIMIT_MS'],
+    ['time without progress of an image pull', 'runtimes/containers/docker/docker-connection.ts', 'PULL_LIMIT_MS'],
   ],
   Pipelines: [
     ['definition, with includes (characters)', 'runtimes/pipelines/definition.ts', 'MAX_FILE_CHARACTERS'],

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import Docker from 'dockerode';
 import { pack } from 'tar-stream';
 import { dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
-import { DockerConnection } from '../runtimes/containers/docker/docker-connection.ts';
+import { type ConnectionOptions, DockerConnection } from '../runtimes/containers/docker/docker-connection.ts';
 import { ownedBy } from '../runtimes/containers/docker/labels.ts';
 import { removeNetwork } from '../runtimes/containers/docker/networks.ts';
 
@@ -48,8 +48,8 @@ export const IDLE = 'trap "exit 0" TERM; sleep 3600 & wait';
 export const serveOn = (port: number | string) => `trap "exit 0" TERM; httpd -f -p ${port} -h /www & wait $!`;
 
 /** A connection to the engine that tests use: the same as for the docker command. */
-export function connectForTests(url?: string): DockerConnection {
-  return new DockerConnection(dockerAddress(url, { env: process.env, homeDir: homedir() }));
+export function connectForTests(url?: string, options: ConnectionOptions = {}): DockerConnection {
+  return new DockerConnection(dockerAddress(url, { env: process.env, homeDir: homedir() }), options);
 }
 
 /** The engine for tests; throws with instructions if there is none. Nothing is skipped. */

@@ -304,8 +304,9 @@ export class ContainerRunner {
   }
 
   #fail(failure: unknown): void {
-    if (failure instanceof EngineUnreachable) return; // the engine's state reports it, and this is repeated when the engine is back
-    this.#failure = reasonOf(failure);
+    // The engine's state reports it, and this is repeated when the engine is back.
+    if (failure instanceof EngineUnreachable && this.attached.state.kind !== 'ready') return;
+    if (!(failure instanceof EngineUnreachable)) this.#failure = reasonOf(failure); // otherwise it was only slow
     if (this.#isRemoved) return;
     // A definition that is refused is refused again: it waits for a change of the record. So do an image and a folder, unless they come (D-051).
     const refused = failure instanceof EngineRefusal ? failure.kind : undefined;
@@ -378,8 +379,9 @@ export class ContainerRunner {
     }
   }
 
-  #see(instances: readonly Instance[]): void {
+  #see(found: readonly Instance[]): void {
     if (this.#isRemoved) return;
+    const instances = found.map((instance) => this.#withFirstFailure(instance));
     this.#instances = instances;
     for (const ids of [this.#leaving, this.#lastComplaints, this.#outOfMemory])
       for (const id of ids.keys()) if (!instances.some((instance) => instance.id === id)) ids.delete(id);
@@ -393,6 +395,14 @@ export class ContainerRunner {
     this.#readiness.attend(instances, (instance) => (this.#isOfNow(instance) ? this.#plan.probes : []));
     this.#settle();
     this.#options.onChange();
+  }
+
+  /** An engine keeps a few results of a check only, so its first failure in a row is known from earlier looks. */
+  #withFirstFailure(instance: Instance): Instance {
+    const { failedCheck } = instance;
+    const before = this.#instances.find(({ id }) => id === instance.id)?.failedCheck;
+    if (!before || !failedCheck?.isCut) return instance;
+    return { ...instance, failedCheck: { ...failedCheck, sinceMs: Math.min(before.sinceMs, failedCheck.sinceMs) } };
   }
 
   /** In a rolling update: resolves when the new instance serves; rejects when it ended or is ill. */
@@ -487,12 +497,16 @@ export class ContainerRunner {
 
   #facts(): ContainerFacts {
     const { workload, probes } = this.#plan;
+    const hasHealthChecks = probes.length > 0 || workload.health !== undefined;
     return {
       instances: this.#instances,
       healthOf: (id) => this.#readiness.healthOf(id),
       portComplaintOf: (id) => this.#readiness.portComplaintOf(id),
       recentComplaintOf: (instance) => this.#recentComplaintOf(instance),
-      hasHealthChecks: probes.length > 0 || workload.health !== undefined,
+      hasHealthChecks,
+      isUp: (instance) =>
+        !this.#leaving.has(instance.id) &&
+        (hasHealthChecks || isCheckedByEngine(instance) || this.#readiness.isOpen(instance.id)),
       hasRun: this.#hasRun,
       trouble: this.#trouble(),
       events: this.#events,

@@ -113,6 +113,7 @@ export class ContainerService {
       portComplaintOf: () => undefined,
       recentComplaintOf: () => undefined,
       hasHealthChecks: false,
+      isUp: () => true,
       hasRun: false,
       trouble: refusal === undefined ? lostTo(state) : { kind: 'failed', reason: refusal },
       events: [],

@@ -7,7 +7,7 @@ import { type ContainerEngine, type EngineEvent, EngineUnreachable, type Instanc
 /** An engine that went away is asked again after the first, then with growing delay up to the last. */
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000];
 const RESYNC_MS = 30_000;
-/** An engine that hangs accepts connections and says nothing: only asking shows it. */
+/** An engine that hangs accepts connections and says nothing: only asking shows it, and only twice in a row. */
 const BEAT_MS = 3_000;
 /** The time that a call that needs its answer now waits for a lost engine to return. */
 const RETURN_LIMIT_MS = 1_000;
@@ -127,7 +127,7 @@ export class EngineConnection {
       try {
         return await work(await this.engine());
       } catch (failure) {
-        if (failure instanceof EngineUnreachable) this.#lose(failure.message);
+        if (failure instanceof EngineUnreachable && !failure.isTimeout) this.#lose(failure.message);
         throw failure;
       }
     });
@@ -163,7 +163,7 @@ export class EngineConnection {
       this.#later(() => this.#resync(), RESYNC_MS);
       this.#followAgain(engine).catch(this.#listener.onFault);
     } catch (failure) {
-      this.#retry(reasonOf(failure));
+      this.#retry(this.#lossReason(failure));
     }
   }
 
@@ -173,7 +173,8 @@ export class EngineConnection {
     return this.#engine;
   }
 
-  #beat(engine: ContainerEngine): void {
+  /** An engine that has not answered in time is asked once more: it may have been busy. */
+  #beat(engine: ContainerEngine, isMissed = false): void {
     clearTimeout(this.#beatTimer);
     if (this.#isStopped) return;
     const timer = setTimeout(() => {
@@ -181,6 +182,7 @@ export class EngineConnection {
         () => this.#beatTimer === timer && this.#beat(engine),
         (failure: Error) => {
           if (this.#beatTimer !== timer) return;
+          if (!isMissed && failure instanceof EngineUnreachable && failure.isTimeout) return this.#beat(engine, true);
           this.#letGo(); // an attempt to connect fails with it
           this.#lose(failure.message);
         },
@@ -194,8 +196,16 @@ export class EngineConnection {
       this.#listener.onInstances(this, await (await this.engine()).list());
       this.#later(() => this.#resync(), RESYNC_MS);
     } catch (failure) {
-      this.#lose(reasonOf(failure));
+      const isSlow = failure instanceof EngineUnreachable && failure.isTimeout;
+      if (!isSlow) this.#lose(this.#lossReason(failure));
+      else if (this.#state.kind === 'ready') this.#later(() => this.#resync(), RESYNC_MS);
     }
+  }
+
+  /** Names the address, also where the engine has refused what every engine answers. */
+  #lossReason(failure: unknown): string {
+    if (failure instanceof EngineUnreachable) return failure.message;
+    return `the container engine at ${this.address} cannot be used: ${reasonOf(failure)}`;
   }
 
   #lose(reason: string): void {

@@ -77,6 +77,8 @@ export interface FailedCheck {
   result: string;
   /** The time of the first of its failures in a row. */
   sinceMs: number;
+  /** True if there may be earlier failures in a row that the engine no longer keeps. */
+  isCut?: boolean;
 }
 
 export interface Instance {
@@ -207,6 +209,7 @@ export type IsKept = (kind: 'environment' | 'volume', id: Uuid) => boolean;
 
 /** All that an engine makes has the world's id as a label; nothing else is ever touched. Rejects with EngineUnreachable or EngineRefusal. */
 export interface ContainerEngine {
+  /** Resolves to the name and version of an engine that can be used. */
   ping(): Promise<string>;
   /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */
   beat(): Promise<void>;
@@ -241,6 +244,11 @@ export class EngineUnreachable extends Error {
   /** @param reason what happened, where, and what to do: one sentence that a client may see */
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);
+  }
+
+  /** True if it has taken a request and not answered in time: it may only be slow. */
+  get isTimeout(): boolean {
+    return Object(this.cause).code === 'ETIMEDOUT';
   }
 }
 

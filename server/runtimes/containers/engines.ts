@@ -55,7 +55,8 @@ function openEngine(provider: StoredResource, options: OpenEngineOptions): Engin
     async open() {
       const { DockerConnection } = await import('./docker/docker-connection.ts');
       const { stopSeconds } = options;
-      const world = { ...options.world, stopSeconds, connection: new DockerConnection(address) };
+      const connection = new DockerConnection(address, { user: options });
+      const world = { ...options.world, stopSeconds, connection };
       if (provider.type === SWARM) return new (await import('./swarm/swarm-engine.ts')).SwarmEngine(world);
       return new (await import('./docker/docker-engine.ts')).DockerEngine(world);
     },

@@ -110,9 +110,15 @@ function failureOfRequest(
       request.destroy();
     });
     // Later ones, too: an error without a listener ends the process.
-    request.on('error', (failure) => resolve(failure.message));
+    request.on('error', (failure) => resolve(wordsOf(failure)));
     request.end();
   });
+}
+
+/** Errors of OpenSSL contain lines and files of its sources. */
+function wordsOf({ message }: Error): string {
+  const [, reason] = /:SSL routines:[^:]*:([^:]+):/.exec(message) ?? [];
+  return reason === undefined ? message : `no TLS connection (${reason})`;
 }
 
 /** Encodes what cannot be part of a request line, as browsers do. */

@@ -52,6 +52,6 @@ export function closedPortsSentence(
     return `listens on ${ports} of 127.0.0.1 only, which cannot be reached from outside it. Let its program listen on 0.0.0.0.`;
   const otherPorts = [...new Set((sockets ?? []).map(({ port }) => port))].filter((port) => !closed.includes(port));
   if (otherPorts.length > 0)
-    return `does not listen on ${ports}, but on ${otherPorts.join(', ')}. Change container_port, or the port of its program.`;
+    return `does not listen on ${ports}, but on ${otherPorts.join(', ')}. Change container_port or the port of the check, or the port of its program.`;
   return `does not listen on ${ports}. Check the port and the address (0.0.0.0) on which its program listens.`;
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import type { Instance } from './engine.ts';
 import { probeHealth } from './health-probe.ts';
-import type { PortCheck } from './port-check.ts';
+import { PortCheck } from './port-check.ts';
 import { Readiness } from './readiness.ts';
 
 const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
@@ -62,6 +63,26 @@ it('an instance whose ports have opened is open as soon as it runs again after a
     readiness.stop();
     server.close();
   }
+});
+
+it('a check by HTTPS of a program that does not speak it says that, without the words of the TLS library', async () => {
+  const plain = createHttpServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(plain, 'listening');
+  const { port: plainPort } = plain.address() as AddressInfo; // as above
+  const probe = { protocol: 'HTTPS' as const, path: '/', containerPort: 80, intervalMs: 1_000, timeoutMs: 60_000 };
+  const served = { ...instance('running'), addresses: [{ containerPort: 80, host: '127.0.0.1', port: plainPort }] };
+  const result = await new Promise((resolve) => {
+    const stop = probeHealth(served, [{ ...probe, graceMs: 0, failures: 1 }], {
+      nowMs: Date.now,
+      ports: new PortCheck(),
+      onCheck({ failedCheck }) {
+        stop();
+        resolve(failedCheck?.result);
+      },
+    });
+  });
+  plain.close();
+  expect(result).toBe('no TLS connection (wrong version number)');
 });
 
 it('failed checks count if the clock is set back between them', async () => {

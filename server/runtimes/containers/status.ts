@@ -22,6 +22,8 @@ export interface ContainerFacts {
   /** A sentence about a running instance that ended shortly before, or lost a process. */
   recentComplaintOf(instance: Instance): string | undefined;
   hasHealthChecks: boolean;
+  /** False for a running instance that takes no requests yet, or that is about to be stopped. */
+  isUp(instance: Instance): boolean;
   hasRun: boolean;
   trouble: Trouble | undefined;
   events: readonly ContainerEvent[];
@@ -64,7 +66,7 @@ export function statusOf(record: StoredResource, facts: ContainerFacts): JsonObj
     isFailing: failedCheckOf(instance, facts.healthOf) !== undefined,
   }));
   const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
-  const status = isJob ? jobStatus(record, facts) : containerStatus(record, facts, running.length, unhealthy);
+  const status = isJob ? jobStatus(record, facts) : containerStatus(record, facts, running, unhealthy);
   const reason = facts.trouble?.reason ?? complaintOf(facts.instances, facts) ?? capOf(record, facts.instances);
   const image = record.properties.image;
   return {
@@ -85,13 +87,18 @@ export function statusOf(record: StoredResource, facts: ContainerFacts): JsonObj
 }
 
 /** Returns the status of a container. If several fit, the first wins (D-048). The moves report MIGRATING. */
-function containerStatus(record: StoredResource, facts: ContainerFacts, running: number, unhealthy: number): string {
+function containerStatus(
+  record: StoredResource,
+  facts: ContainerFacts,
+  running: readonly Instance[],
+  unhealthy: number,
+): string {
   const requestedInstances = Number(record.properties.num_instances);
   if (requestedInstances === 0) return 'SUSPENDED';
   if (facts.trouble?.kind === 'lost') return 'LOST';
   if (facts.trouble?.kind === 'failed') return 'FAILED';
   if (!facts.hasRun) return 'LAUNCHED';
-  if (running !== requestedInstances) return 'SCALING';
+  if (running.length !== requestedInstances || !running.every(facts.isUp)) return 'SCALING';
   if (!facts.hasHealthChecks && !facts.instances.some(isCheckedByEngine)) return 'RUNNING';
   if (unhealthy > 0) return 'UNHEALTHY';
   return facts.instances.every((instance) => isServing(instance, facts)) ? 'HEALTHY' : 'RUNNING';

@@ -28,9 +28,13 @@ export interface DockerAddress {
 /** Folders in the paths of sockets that lead into a virtual machine, also on Linux. */
 const MACHINES = /\/(\.docker\/(desktop|run)|\.colima|\.config\/colima|\.lima|\.rd|\.orbstack|podman\/machine)\//;
 
-export interface AddressOptions {
+/** The settings of the docker command, in the environment and the home folder, also apply here. */
+export interface DockerUser {
   env: NodeJS.ProcessEnv;
   homeDir: string | undefined;
+}
+
+export interface AddressOptions extends DockerUser {
   platform?: System;
   exists?: (file: string) => boolean;
   /** For `url`; the environment's certificates are used when there are none. */
@@ -120,7 +124,7 @@ function defaultSocket({ env, homeDir, platform = SYSTEM, exists = existsSync }:
   return `unix://${candidates.find((file) => exists(file)) ?? system}`;
 }
 
-export function clientFolder({ env, homeDir }: Pick<AddressOptions, 'env' | 'homeDir'>): string | undefined {
+export function clientFolder({ env, homeDir }: DockerUser): string | undefined {
   return env.DOCKER_CONFIG ?? (homeDir === undefined ? undefined : join(homeDir, '.docker'));
 }
 

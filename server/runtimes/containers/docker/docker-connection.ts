@@ -3,24 +3,28 @@ import { Agent as TlsAgent } from 'node:https';
 import type { Readable } from 'node:stream';
 import { inspect } from 'node:util';
 import Docker from 'dockerode';
+import { z } from 'zod';
 import { isThisKernel } from '../../../system/this-system.ts';
 import { EngineRefusal, EngineUnreachable, type RefusalKind } from '../engine.ts';
-import { closedSocketReason, type DockerAddress } from './docker-address.ts';
+import { closedSocketReason, type DockerAddress, type DockerUser } from './docker-address.ts';
 
-/** For the whole of a plain answer, for the head of a streamed one; what streams on is looked after by the beats of its engine. */
-const CALL_LIMIT_MS = 60_000;
-/** A daemon that is well says so within seconds, also on a busy machine; of its version Podman asks other programs, which takes longer. */
-const BEAT_LIMIT_MS = 10_000;
-/** Nothing is said before the registry has answered. */
+/** Nothing is said before the registry has answered, and between two pieces of progress. */
 const PULL_LIMIT_MS = 120_000;
-
-/** Copies the files of a pipeline job. */
-const ARCHIVE_LIMIT_MS = 3_600_000;
+/** For the whole of a plain answer, for the head of a streamed one; what streams on is looked after by the beats of its engine. */
+const CALL_LIMITS = {
+  callMs: 60_000,
+  /** A daemon that is well says so within seconds, also on a busy machine; of its version Podman asks other programs, which takes longer. */
+  beatMs: 10_000,
+  pullMs: PULL_LIMIT_MS,
+  /** Copies the files of a pipeline job. */
+  archiveMs: 3_600_000,
+};
+type CallLimits = typeof CALL_LIMITS;
 
 type Modem = Docker['modem'];
 
 /** Gives every call of a modem a timeout; it fails with ETIMEDOUT. @returns ends the calls that wait for their answer, now: ECONNRESET */
-function limitCalls(modem: Modem): () => void {
+function limitCalls(modem: Modem, limits: CallLimits): () => void {
   const dial = modem.dial.bind(modem);
   const waiting = new Set<(code: string) => void>();
   modem.dial = (options, callback) => {
@@ -36,7 +40,7 @@ function limitCalls(modem: Modem): () => void {
     };
     waiting.add(giveUp);
     // What has arrived while this process was busy is read first.
-    const timer = setTimeout(() => setImmediate(giveUp, 'ETIMEDOUT'), limitOf(options.path)).unref();
+    const timer = setTimeout(() => setImmediate(giveUp, 'ETIMEDOUT'), limits[limitOf(options.path)]).unref();
     dial({ ...options, abortSignal: abort.signal }, end);
   };
   return () => {
@@ -44,10 +48,10 @@ function limitCalls(modem: Modem): () => void {
   };
 }
 
-function limitOf(path: string): number {
-  if (/^\/_ping\b/.test(path)) return BEAT_LIMIT_MS;
-  if (/^\/containers\/[^/]+\/archive\b/.test(path)) return ARCHIVE_LIMIT_MS;
-  return path.startsWith('/images/create') ? PULL_LIMIT_MS : CALL_LIMIT_MS;
+function limitOf(path: string): keyof CallLimits {
+  if (/^\/_ping\b/.test(path)) return 'beatMs';
+  if (/^\/containers\/[^/]+\/archive\b/.test(path)) return 'archiveMs';
+  return path.startsWith('/images/create') ? 'pullMs' : 'callMs';
 }
 
 /**
@@ -68,6 +72,12 @@ function failBrokenAnswers(agent: Agent): void {
     request.prependOnceListener('response', (response: IncomingMessage) => {
       // The modem would follow a redirect, without a listener for errors, to any host that the engine names.
       delete response.headers.location;
+      // No engine sends one: a proxy or another server does, with any status.
+      if (/^text\/html\b/.test(response.headers['content-type'] ?? '')) {
+        request.emit('error', Object.assign(new Error('the response is a web page'), { code: WEB_PAGE }));
+        response.destroy();
+        return;
+      }
       response.once('close', () => {
         if (response.complete) return;
         request.emit('error', Object.assign(new Error('the response is incomplete'), { code: 'ECONNRESET' }));
@@ -77,11 +87,24 @@ function failBrokenAnswers(agent: Agent): void {
   };
 }
 
+/** The code of the failure of a request that is answered with a web page. */
+const WEB_PAGE = 'WEB_PAGE';
+
 /** Connections kept for the next request: each costs the daemon a little, a new one costs every request more. */
 const KEPT_CONNECTIONS = 8;
 
+export interface ConnectionOptions {
+  /** The setting that changes the address, for messages. */
+  addressSetting?: string;
+  limits?: Partial<CallLimits>;
+  /** Images are pulled with what `docker login` has stored for this user. */
+  user?: DockerUser;
+}
+
 export class DockerConnection {
   readonly address: DockerAddress;
+  readonly limits: CallLimits;
+  readonly user: DockerUser;
   /** As the address suggests, until the daemon has said on which kernel it runs. */
   isOwnKernel: boolean;
   readonly docker: Docker;
@@ -89,9 +112,17 @@ export class DockerConnection {
   readonly #giveUpCalls: () => void;
   readonly #addressSetting: string;
 
-  /** @param addressSetting the setting that changes the address, for messages */
-  constructor(address: DockerAddress, addressSetting = "containers.engine or the provider's config.url") {
+  constructor(
+    address: DockerAddress,
+    {
+      addressSetting = "containers.engine or the provider's config.url",
+      limits = {},
+      user = { env: {}, homeDir: undefined },
+    }: ConnectionOptions = {},
+  ) {
     this.address = address;
+    this.limits = { ...CALL_LIMITS, ...limits };
+    this.user = user;
     this.#addressSetting = addressSetting;
     this.isOwnKernel = address.isOwnKernel;
     const { transport } = address;
@@ -101,7 +132,7 @@ export class DockerConnection {
     failBrokenAnswers(this.#agent);
     sayLittle(this.#agent);
     this.docker = new Docker(optionsFor(transport, this.#agent));
-    this.#giveUpCalls = limitCalls(this.docker.modem);
+    this.#giveUpCalls = limitCalls(this.docker.modem, this.limits);
   }
 
   /** Asks the daemon what it is, and on which kernel it runs. */
@@ -112,8 +143,9 @@ export class DockerConnection {
       Components,
       KernelVersion: kernel,
       Platform,
-    } = await this.ask((client) => client.version());
-    this.isOwnKernel = this.address.isOwnKernel && isThisKernel({ kernel, product: Platform?.Name });
+    } = await this.askFor(engineVersion, (client) => client.version());
+    this.isOwnKernel =
+      this.address.isOwnKernel && isThisKernel({ ...(kernel && { kernel }), product: Platform?.Name ?? '' });
     // Podman speaks Docker's language, and says so.
     return { version, isPodman: (Components ?? []).some(({ Name }) => Name.startsWith('Podman')) };
   }
@@ -125,6 +157,11 @@ export class DockerConnection {
     } catch (failure) {
       throw this.toEngineError(failure);
     }
+  }
+
+  /** Like `ask`, for an answer that is read: one of another shape is not an engine's. */
+  askFor<T>(shape: z.ZodType<T>, work: (docker: Docker) => Promise<unknown>): Promise<T> {
+    return this.ask(async (docker) => shape.parse(await work(docker)));
   }
 
   /** Returns undefined if the daemon refuses for one of these reasons, or for any reason if none is named. */
@@ -146,7 +183,7 @@ export class DockerConnection {
           docker.modem.dial({ path, method: 'GET', isStream: true, options: query, statusCodes }, (failure, answer) => {
             if (failure) return reject(failure);
             const stream = answer as IncomingMessage; // as: what is asked for as a stream is one
-            stream.setTimeout(CALL_LIMIT_MS, () => {
+            stream.setTimeout(this.limits.callMs, () => {
               stream.destroy(Object.assign(new Error('the stream timed out'), { code: 'ETIMEDOUT' }));
             });
             resolve(stream);
@@ -163,10 +200,18 @@ export class DockerConnection {
       return new EngineRefusal('definition', reason, { cause: failure });
     }
     if (typeof statusCode === 'number') {
-      const reason = String(Object(json).message ?? message ?? `status ${statusCode}`).trim();
+      // The modem's own words come before the reason of the engine.
+      const engineReason = String(Object(json).message ?? message)
+        .replace(/^\(HTTP code \d+\) [\w ]+ - ?/, '')
+        .trim();
+      const reason = engineReason || `it responds with status ${statusCode} and no reason. See its log.`;
       return new EngineRefusal(kindOf(statusCode, reason), reason, { cause: failure });
     }
-    const why = closedSocketReason(this.address, code) ?? REASONS[String(code)] ?? String(message ?? failure);
+    const why =
+      shapeReason(failure) ??
+      closedSocketReason(this.address, code) ??
+      REASONS[String(code)] ??
+      String(message ?? failure);
     const text = `no container engine responds at ${this.address.url} (${why}). Start Docker or Podman, or set ${this.#addressSetting} to its address.`;
     return new EngineUnreachable(text, { cause: failure });
   }
@@ -203,7 +248,22 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name cannot be resolved',
   ECONNRESET: 'the connection was closed',
   ETIMEDOUT: 'it accepts connections, but does not respond',
+  [WEB_PAGE]: 'it responds with a web page',
 };
+
+/** The members of the answer to `GET /version` that are read. Podman lists itself as a component. */
+const engineVersion = z.looseObject({
+  Version: z.string(),
+  KernelVersion: z.string().optional(),
+  Platform: z.looseObject({ Name: z.string().optional() }).nullish(),
+  Components: z.array(z.looseObject({ Name: z.string() })).nullish(),
+});
+
+function shapeReason(failure: unknown): string | undefined {
+  if (!(failure instanceof z.ZodError)) return undefined;
+  const [{ path, message } = { path: [], message: '' }] = failure.issues;
+  return `it sends an answer that no container engine sends: ${[path.join('.'), message].filter(Boolean).join(': ')}`;
+}
 
 /** Tells the errors of this process that built the request, or read the answer, from those of the engine and the way to it. */
 function isOwnFault(failure: unknown): boolean {

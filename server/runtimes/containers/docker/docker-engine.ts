@@ -27,6 +27,7 @@ import { clearWorld, sweepWorlds } from './leftovers.ts';
 import { bareId } from './read-instance.ts';
 import { openShell } from './shell.ts';
 import { watchInstances } from './watch-instances.ts';
+import { refuseCopy } from './world-users.ts';
 
 /**
  * Reads the resource use of an instance. The daemon measures for about a second. Throws EngineRefusal `missing` when
@@ -79,6 +80,7 @@ export class DockerEngine implements ContainerEngine {
 
   async ping(): Promise<string> {
     const { isPodman, version } = await this.connection.identify();
+    await refuseCopy(this.connection, this.world);
     return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
   }
 

@@ -1,4 +1,5 @@
 import { pack } from 'tar-stream';
+import { z } from 'zod';
 import type { Uuid } from '../../../model/record.ts';
 import {
   EngineRefusal,
@@ -12,10 +13,12 @@ import type { DockerConnection } from './docker-connection.ts';
 import { instanceDefinition, networkName } from './instance-definition.ts';
 import { LABEL, ownedBy, type WorldMark } from './labels.ts';
 import { ensureNetwork, inTurn, removeNetwork } from './networks.ts';
-import { readInstance } from './read-instance.ts';
+import { inspectedContainer, readInstance } from './read-instance.ts';
 
 /** Given files belong to root; only their owner and group read them. */
 const FILE_MODE = 0o644;
+
+const listedContainers = z.array(z.looseObject({ Id: z.string(), Created: z.number() }));
 
 export class DockerInstances {
   readonly #world: WorldMark;
@@ -31,14 +34,19 @@ export class DockerInstances {
 
   async list(recordId?: Uuid): Promise<Instance[]> {
     const filters = ownedBy(this.#world.worldId, recordId);
-    const listed = await this.#connection.ask((docker) => docker.listContainers({ all: true, filters }));
+    const listed = await this.#connection.askFor(listedContainers, (docker) =>
+      docker.listContainers({ all: true, filters }),
+    );
     listed.sort((a, b) => a.Created - b.Created);
     const found = await Promise.all(listed.map(({ Id }) => this.find(Id)));
     return found.filter((instance) => instance !== undefined);
   }
 
   async find(id: string): Promise<Instance | undefined> {
-    const found = await this.#connection.askTolerantly((docker) => docker.getContainer(id).inspect(), 'missing');
+    const found = await this.#connection.askTolerantly(
+      async (docker) => inspectedContainer.parse(await docker.getContainer(id).inspect()),
+      'missing',
+    );
     const { address, isOwnKernel } = this.#connection;
     return found && readInstance(found, { ...address, isOwnKernel });
   }

@@ -2,7 +2,12 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { registryCredentials } from './image-pull.ts';
+import { connectForTests } from '../../../testing/engine.ts';
+import { json, startEngineServer } from '../../../testing/engine-server.ts';
+import { pullImage, registryCredentials } from './image-pull.ts';
+
+/** The pulls of these tests never go on, however long they wait. */
+const SILENCE_MS = 100;
 
 let folder: string;
 beforeAll(async () => {
@@ -50,4 +55,51 @@ esac
     serveraddress: 'token.example',
   });
   expect(await read('token.example/app', { credsStore: 'missing' })).toBeUndefined();
+});
+
+it('a pull is sent with the credentials that `docker login` has stored', async () => {
+  const auth = Buffer.from('ada:secret').toString('base64');
+  await writeFile(join(folder, 'config.json'), JSON.stringify({ auths: { 'registry.example': { auth } } }));
+  const server = await startEngineServer();
+  const sent: unknown[] = [];
+  server.answer(/^\/images\/create/, (response) => {
+    const header = String(response.req.headers['x-registry-auth']);
+    sent.push(JSON.parse(Buffer.from(header, 'base64url').toString()));
+    response.end('{"status":"Status: Image is up to date"}\n');
+  });
+  const user = { env: { DOCKER_CONFIG: folder }, homeDir: undefined };
+  const connection = connectForTests(server.url, { user });
+  await pullImage(connection, 'registry.example/shop:1', { signal: new AbortController().signal });
+  expect(sent).toEqual([{ username: 'ada', password: 'secret', serveraddress: 'registry.example' }]);
+  connection.close();
+  await server.stop();
+});
+
+it.each([
+  ['does not respond', false],
+  ['stops in the middle of a layer', true],
+])('a registry that %s is a failure of the image, and not of the engine', async (_what, isBegun) => {
+  const server = await startEngineServer();
+  server.answer(/^\/images\/create/, (response) => {
+    if (isBegun) response.writeHead(200).write('{"status":"Downloading","id":"ab"}\n');
+  });
+  const connection = connectForTests(server.url, { limits: { pullMs: SILENCE_MS } });
+  const pulled = pullImage(connection, 'shop:1', { signal: new AbortController().signal });
+  await expect(pulled).rejects.toMatchObject({
+    name: 'EngineRefusal',
+    kind: 'image',
+    message: expect.stringContaining("image 'shop:1' cannot be pulled: the registry did not respond for 0.1 s"),
+  });
+  connection.close();
+  await server.stop();
+});
+
+it('an engine that cannot reach a registry is quoted without the words of its client', async () => {
+  const server = await startEngineServer();
+  server.answer(/^\/images\/create/, json({ message: 'no such host' }, 500));
+  const connection = connectForTests(server.url);
+  const pulled = pullImage(connection, 'shop:1', { signal: new AbortController().signal });
+  await expect(pulled).rejects.toThrow(/^image 'shop:1' cannot be pulled: no such host; /);
+  connection.close();
+  await server.stop();
 });

@@ -5,11 +5,8 @@ import { z } from 'zod';
 import { reasonOf } from '../../../model/errors.ts';
 import { runProgram } from '../../../system/programs.ts';
 import { type ApplyOptions, EngineRefusal, EngineUnreachable } from '../engine.ts';
-import { type AddressOptions, clientFolder } from './docker-address.ts';
+import { clientFolder, type DockerUser } from './docker-address.ts';
 import type { DockerConnection } from './docker-connection.ts';
-
-/** Without progress for this time, the daemon or the registry is considered dead. */
-const SILENCE_LIMIT_MS = 120_000;
 
 /** A name that means one image: without a tag the daemon would pull every one there is. */
 function withTag(image: string): string {
@@ -21,12 +18,17 @@ function withTag(image: string): string {
 export async function pullImage(
   connection: DockerConnection,
   image: string,
-  { signal, onPull, credentials }: Pick<ApplyOptions, 'signal' | 'onPull'> & { credentials?: AuthConfig | undefined },
+  { signal, onPull }: Pick<ApplyOptions, 'signal' | 'onPull'>,
 ): Promise<void> {
+  const { pullMs } = connection.limits;
+  const authconfig = await registryCredentials(image, connection.user);
+  // Whether the daemon is there, its beats tell.
+  const silent = refusal(image, new Error(`the registry did not respond for ${pullMs / 1_000} s`));
   const stream = await connection
-    .ask((docker) => docker.pull(withTag(image), { authconfig: credentials }))
+    .ask((docker) => docker.pull(withTag(image), { authconfig }))
     .catch((failure: unknown) => {
-      throw failure instanceof EngineUnreachable ? failure : refusal(image, failure);
+      if (failure instanceof EngineUnreachable && !failure.isTimeout) throw failure;
+      throw failure instanceof EngineUnreachable ? silent : refusal(image, failure);
     });
   const abort = () =>
     stream.removeAllListeners('data') && 'destroy' in stream && Object(stream).destroy(new Error('aborted'));
@@ -35,7 +37,7 @@ export async function pullImage(
   let isComplete = false;
   try {
     await new Promise<void>((resolve, reject) => {
-      const silence = setTimeout(reject, SILENCE_LIMIT_MS, new Error('the daemon no longer reports progress')).unref();
+      const silence = setTimeout(reject, pullMs, silent).unref();
       stream.once('close', () => reject(new Error('the connection was closed')));
       connection.docker.modem.followProgress(
         stream,
@@ -100,14 +102,12 @@ const clientFile = z.looseObject({
 });
 const credentials = z.object({ Username: z.string(), Secret: z.string() });
 
-export type CredentialsOptions = Pick<AddressOptions, 'env' | 'homeDir'>;
-
 /** Finds the credentials that `docker login` has stored for the registry of an image; undefined if there are none. */
-export async function registryCredentials(image: string, options: CredentialsOptions): Promise<AuthConfig | undefined> {
+export async function registryCredentials(image: string, user: DockerUser): Promise<AuthConfig | undefined> {
   const [host = ''] = image.split('/', 1);
   const serveraddress = image.includes('/') && /[.:]|^localhost$/.test(host) ? host : DOCKER_HUB;
   try {
-    const file = await readFile(join(clientFolder(options) ?? '', 'config.json'), 'utf8');
+    const file = await readFile(join(clientFolder(user) ?? '', 'config.json'), 'utf8');
     const { auths, credsStore, credHelpers } = clientFile.parse(JSON.parse(file));
     const helper = credHelpers?.[serveraddress] ?? credsStore;
     if (helper === undefined) {
@@ -116,7 +116,7 @@ export async function registryCredentials(image: string, options: CredentialsOpt
       return username === undefined ? undefined : { username, password, serveraddress };
     }
     const running = runProgram(`docker-credential-${helper}`, ['get'], {
-      env: options.env,
+      env: user.env,
       timeout: HELPER_TIMEOUT_MS,
     });
     running.child.stdin?.end(serveraddress);

@@ -33,6 +33,14 @@ interface Item {
   labels: Readonly<Record<string, string>>;
 }
 
+/** The creators of a world's resources, each once. */
+export async function ownersOf(connection: DockerConnection, worldId: Uuid): Promise<(Owner | undefined)[]> {
+  return ownersIn(await itemsOf(connection, `${LABEL.world}=${worldId}`));
+}
+
+const ownersIn = (items: readonly Item[]) =>
+  [...new Set(items.map(({ labels }) => labels[LABEL.owner]))].map(readOwner);
+
 /** The resources of all worlds in an engine; resources without our label are ignored. */
 export async function findWorlds(connection: DockerConnection): Promise<WorldLeft[]> {
   const byWorld = new Map<Uuid, Item[]>();
@@ -42,7 +50,7 @@ export async function findWorlds(connection: DockerConnection): Promise<WorldLef
   }
   return [...byWorld].map(([worldId, items]) => ({
     worldId,
-    owners: [...new Set(items.map(({ labels }) => labels[LABEL.owner]))].map(readOwner),
+    owners: ownersIn(items),
     leftovers: namesOf(items),
   }));
 }

@@ -1,9 +1,24 @@
 import type Docker from 'dockerode';
+import { z } from 'zod';
 import type { FailedCheck, Instance } from '../engine.ts';
 import type { DockerAddress } from './docker-address.ts';
 import { identityIn } from './labels.ts';
 
 const NANO = 1_000_000_000;
+
+const members = z.looseObject({
+  Id: z.string(),
+  Image: z.string(),
+  Config: z.looseObject({ Labels: z.record(z.string(), z.string()) }),
+  State: z.looseObject({ Status: z.string(), StartedAt: z.string() }),
+  HostConfig: z.looseObject({}),
+  NetworkSettings: z.looseObject({}),
+});
+/** An answer that has the members without which it cannot be read; engines differ in the others. */
+export const inspectedContainer = z.custom<Docker.ContainerInspectInfo>().superRefine((answer, context) => {
+  for (const { path, message } of members.safeParse(answer).error?.issues ?? [])
+    context.addIssue({ code: 'custom', path, message });
+});
 
 export function readInstance(
   found: Docker.ContainerInspectInfo,
@@ -63,12 +78,13 @@ const MAX_OUTPUT = 200;
 function failedCheckOf(log: readonly { Start: string; ExitCode: number; Output: string }[]): FailedCheck | undefined {
   const last = log.at(-1);
   if (!last || last.ExitCode === 0) return undefined;
-  const firstFailure = log[log.findLastIndex(({ ExitCode }) => ExitCode === 0) + 1] ?? last;
+  const lastPassed = log.findLastIndex(({ ExitCode }) => ExitCode === 0);
+  const firstFailure = log[lastPassed + 1] ?? last;
   const output = last.Output.trim().replace(/\s+/g, ' ').slice(0, MAX_OUTPUT);
   // The daemon has no exit code for a command that it had to end.
   const ending = last.ExitCode === -1 ? '' : `exit code ${last.ExitCode}`;
   const result = [ending, output].filter((part) => part !== '').join(', ');
-  return { check: 'COMMAND check', result, sinceMs: Date.parse(firstFailure.Start) };
+  return { check: 'COMMAND check', result, sinceMs: Date.parse(firstFailure.Start), isCut: lastPassed === -1 };
 }
 
 const NANOSECONDS_PER_MS = 1e6;

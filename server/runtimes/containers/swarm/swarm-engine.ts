@@ -5,6 +5,7 @@ import { reasonOf } from '../../../model/errors.ts';
 import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
+import { registryCredentials } from '../docker/image-pull.ts';
 import { followLogs, readLogs } from '../docker/instance-logs.ts';
 import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
 import { ensureNetwork } from '../docker/networks.ts';
@@ -86,7 +87,9 @@ export class SwarmEngine extends DockerEngine {
     await ensureNetwork(this.connection, this.world, workload.environmentId, network);
     const configs = await this.#configsFor(workload);
     const definition = serviceDefinition(this.world, workload, { configs, stopSeconds: this.stopSeconds });
-    await this.connection.ask((docker) => docker.createService(definition));
+    // The nodes pull the image with it.
+    const credentials = await registryCredentials(workload.image, this.connection.user);
+    await this.connection.ask((docker) => docker.createService(credentials ?? {}, definition));
   }
 
   /** Scales a service. The swarm chooses the tasks that end, so only a scale to 0 can drain them. */
@@ -161,7 +164,7 @@ export class SwarmEngine extends DockerEngine {
 
   async #services(recordId?: Uuid): Promise<SwarmService[]> {
     const filters = ownedBy(this.world.worldId, recordId);
-    return z.array(swarmService).parse(await this.connection.ask((docker) => docker.listServices({ filters })));
+    return this.connection.askFor(z.array(swarmService), (docker) => docker.listServices({ filters }));
   }
 
   async #removeServices(services: readonly SwarmService[]): Promise<void> {
@@ -172,20 +175,23 @@ export class SwarmEngine extends DockerEngine {
   async #tasksOf(services: readonly SwarmService[]): Promise<SwarmTask[]> {
     if (services.length === 0) return [];
     const listed = (...service: string[]) =>
-      this.connection.askTolerantly((docker) => docker.listTasks({ filters: { service } }), 'missing');
+      this.connection.askTolerantly(
+        async (docker) => z.array(swarmTask).parse(await docker.listTasks({ filters: { service } })),
+        'missing',
+      );
     const ids = services.map(({ ID }) => ID);
     // The daemon refuses them all if one service has been removed since it was listed.
-    const found = (await listed(...ids)) ?? (await Promise.all(ids.map(async (id) => (await listed(id)) ?? []))).flat();
-    const tasks = z.array(swarmTask).parse(found);
+    const tasks = (await listed(...ids)) ?? (await Promise.all(ids.map(async (id) => (await listed(id)) ?? []))).flat();
     return tasks.sort((a, b) => a.CreatedAt.localeCompare(b.CreatedAt));
   }
 
   async #nodes(): Promise<Map<string, NodeAddress>> {
-    const [nodes, { Swarm: swarm }] = await this.connection.ask((docker) =>
-      Promise.all([docker.listNodes(), docker.info()]),
-    );
+    const [nodes, { Swarm: swarm }] = await Promise.all([
+      this.connection.askFor(swarmNodes, (docker) => docker.listNodes()),
+      this.connection.ask((docker) => docker.info()),
+    ]);
     return new Map(
-      swarmNodes.parse(nodes).map(({ ID, Description: { Hostname: hostName }, Status }) => {
+      nodes.map(({ ID, Description: { Hostname: hostName }, Status }) => {
         const isConnected = ID === swarm?.NodeID;
         const address = isConnected ? this.connection.address.publishedHost : Status.Addr;
         return [ID, { hostName, address, isConnected }];
@@ -274,7 +280,7 @@ export class SwarmEngine extends DockerEngine {
 
   /** Returns the container of a task on the connected node. Throws EngineRefusal. */
   protected override async containerOf(taskId: string): Promise<string> {
-    const task = swarmTask.parse(await this.connection.ask((docker) => docker.getTask(taskId).inspect()));
+    const task = await this.connection.askFor(swarmTask, (docker) => docker.getTask(taskId).inspect());
     const id = task.Status.ContainerStatus?.ContainerID;
     if (!id) throw new EngineRefusal('missing', `task ${taskId} has no container yet. Try again when it runs.`);
     const node = (await this.#nodes()).get(task.NodeID);
