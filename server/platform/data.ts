@@ -1,7 +1,7 @@
 import { mkdir, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { World } from '../model/record.ts';
-import type { StorageBackend } from '../storage/files/files.ts';
+import type { StorageBackend, StoreFiles } from '../storage/files/files.ts';
 import { type OpenKeyedLog, openKeyedLog } from '../storage/files/keyed-log.ts';
 import { keepPrivate, riskOfFolder } from '../storage/files/private-folder.ts';
 import { openStore } from '../storage/world/world-store.ts';
@@ -16,7 +16,7 @@ export type Data = Awaited<ReturnType<typeof openData>>;
 
 export interface DataOptions {
   config: Config;
-  createWorld(): Promise<World>;
+  createWorld(files: StoreFiles): Promise<World>;
   nowMs(): number;
   onWarning(message: string): void;
 }

@@ -4,7 +4,6 @@ import { FaultRules } from '../api/server/fault-rules.ts';
 import { Notifier } from '../api/server/notifier.ts';
 import { EventStream } from '../inspector/live/event-stream.ts';
 import { toInvocationView } from '../inspector/recorder/recorded-invocation.ts';
-import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { WorldView } from '../model/record.ts';
 import { publicUrlOf } from '../model/types/apiendpoint.ts';
 import { committed, freshWorlds, invocationEnded, worldReset } from '../plugin/tokens.ts';
@@ -13,6 +12,7 @@ import { archivedLogs } from '../services/history/plugin.ts';
 import { passwordHashes, platformStatuses } from '../services/resources/plugin.ts';
 import { hashPassword, RandomPasswords } from '../services/security/passwords.ts';
 import { randomPasswords } from '../services/security/plugin.ts';
+import type { StoreFiles } from '../storage/files/files.ts';
 import { fineClock, steadyClock } from '../system/clock.ts';
 import { PlatformClock } from '../system/platform-clock.ts';
 import { Addresses, hostsOf } from './addresses.ts';
@@ -22,7 +22,7 @@ import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
 import { startControlPlane } from './control-plane-listener.ts';
 import { openData } from './data.ts';
 import { archivedIn, type ListenerUrls, resetTopics } from './declarations.ts';
-import { freshWorldsOf, makeFirstWorld } from './first-world.ts';
+import { freshWorldsOf, makeFirstWorld, saveFirstRules } from './first-world.ts';
 import { Host } from './host.ts';
 import { plugins } from './plugins.ts';
 import type { RunningPlatform, TerrariumHooks, Tour } from './running-platform.ts';
@@ -86,11 +86,11 @@ async function start(
   const addresses = new Addresses(config);
   const passwords = await RandomPasswords.open(config.data === IN_MEMORY ? undefined : config.data);
   const worldOptions = { addresses: addresses.serviceAddresses, seed: hooks.seed, passwords, nowMs, onWarning: warn };
-  let firstRules: OutboundRulesRequest['rules'] = [];
-  const onOutboundRules = (rules: typeof firstRules) => {
-    firstRules = rules;
-  };
-  const createWorld = () => makeFirstWorld(config, { ...worldOptions, onOutboundRules });
+  const createWorld = (files: StoreFiles) =>
+    makeFirstWorld(config, {
+      ...worldOptions,
+      saveRules: (rules) => saveFirstRules(files, rules, { fsync: config.fsync, onWarning: warn }),
+    });
   const data = await openData({ config, createWorld, nowMs, onWarning: warn }, cleanup);
   const { store } = data;
   const [notifier, stream] = [new Notifier(), new EventStream(randomUUID().slice(0, 8))];
@@ -119,8 +119,7 @@ async function start(
   host.fill(stopRequests, () => (hooks.onStopRequest ? hooks.onStopRequest() : void stopOnce().catch(onFault)));
   host.on(invocationEnded, 'onInvocation', ({ invocation }) => hooks.onInvocation?.(toInvocationView(invocation)));
   cleanup.add(store.onCommit((commit, changes) => host.emit(committed, { commit, changes })));
-  const { scm, security, resources, recorder: recorded, lambdas, outbound } = await host.start(plugins);
-  if (firstRules.length > 0) await outbound.replace({ rules: firstRules });
+  const { scm, security, resources, recorder: recorded, lambdas } = await host.start(plugins);
   host.fill(freshWorlds, freshWorldsOf(config, worldOptions, scm.access));
   const settingsContext = { config, origins: hooks.origins, addresses: () => ({ ...addresses.all() }), data, recorded };
   host.fill(settingsServices, () => settingsService(settingsContext));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type KeptOutboundRules, outboundRulesIn } from '../inspector/devtools/outbound-rules.ts';
 import { type ScmAccess, withScmAt } from '../mocks/scm/scm-address.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
@@ -14,6 +15,8 @@ import { readGivenSeed, readPreparedSeed, readSeed } from '../services/seeds/rea
 import { SeedError } from '../services/seeds/seed-error.ts';
 import type { Seed } from '../services/seeds/seed-node.ts';
 import { seedTarget, TrialWorld } from '../services/seeds/seed-target.ts';
+import type { FsyncPolicy, StoreFiles } from '../storage/files/files.ts';
+import { openKeyedLog } from '../storage/files/keyed-log.ts';
 import { packageFile } from '../system/package-file.ts';
 import { hostsOf } from './addresses.ts';
 import type { Config } from './config-schema.ts';
@@ -22,8 +25,8 @@ export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowM
   passwords: RandomPasswords;
   /** Content of a seed file, in place of the one that the configuration names. */
   seed?: object | undefined;
-  /** Receives the seed's rules for outbound calls, which are not part of the world. */
-  onOutboundRules?(rules: OutboundRulesRequest['rules']): void;
+  /** Saves the seed's rules for outbound calls, which are not part of the world. */
+  saveRules?(rules: OutboundRulesRequest['rules']): Promise<void>;
 }
 
 /**
@@ -34,7 +37,7 @@ export interface FirstWorldOptions extends Pick<CoreOptions, 'addresses' | 'nowM
  */
 export async function makeFirstWorld(
   config: Config,
-  { seed: seedInput, passwords, onOutboundRules, ...options }: FirstWorldOptions,
+  { seed: seedInput, passwords, saveRules, ...options }: FirstWorldOptions,
 ): Promise<World> {
   const seed = await (seedInput ? readGivenSeed(seedInput) : seedNamed(config.seed));
   const rootPassword = config.rootPassword ?? (await passwords.draw('root'));
@@ -47,10 +50,25 @@ export async function makeFirstWorld(
     hashPassword: (password) => passwords.hash(password),
   });
   await applySeed(seed, seedTarget(core, systemActor(store.view.root, 'seed'), passwords));
-  if (seed.outbound) onOutboundRules?.(seed.outbound);
+  await saveRules?.(seed.outbound ?? []);
   const { put } = store.difference();
   const createdEntries = put.map((record) => [record.id, record]);
   return { ...bare, resources: { ...bare.resources, ...Object.fromEntries(createdEntries) } };
+}
+
+/** Saves the outbound rules of a new world. They replace those of a first start that was killed before it saved its world. */
+export async function saveFirstRules(
+  files: StoreFiles,
+  rules: OutboundRulesRequest['rules'],
+  options: { fsync: FsyncPolicy; onWarning(message: string): void },
+): Promise<void> {
+  const log = await openKeyedLog<KeptOutboundRules>(files, { name: 'outbound-rules', ...options });
+  try {
+    const stored = outboundRulesIn(log, async () => {});
+    if (rules.length + stored.kept().rules.length > 0) await stored.replace({ rules });
+  } finally {
+    await log.close();
+  }
 }
 
 /** Creates worlds as at a first start, for resets. @param scm the current address of the mock GitLab */

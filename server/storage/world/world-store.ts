@@ -23,7 +23,8 @@ const { deepClone } = jsonPatch;
 
 export interface StoreOptions {
   medium: StorageBackend;
-  createWorld(): World | Promise<World>;
+  /** Makes the first world. What belongs to it in other files has to be saved when this resolves: the world is written last. */
+  createWorld(files: StoreFiles): World | Promise<World>;
   nowMs(): number;
   fsync?: FsyncPolicy;
   retention?: Retention;
@@ -71,7 +72,7 @@ export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions,
   const low = new Low<LiveWorld | null>(adapter, null);
   await low.read();
   if (!low.data) {
-    const { id, resources } = await options.createWorld();
+    const { id, resources } = await options.createWorld(files);
     low.data = { id, seq: 0, resources: new Map(Object.entries(deepClone(resources))) };
     await low.write().catch((error: unknown) => {
       const advice = 'Free some disk space and make the folder writable for you, or choose another data folder.';
