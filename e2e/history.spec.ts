@@ -104,7 +104,7 @@ test('a named snapshot is saved, compared, restored and deleted', { tag: '@slow'
   const dialog = page.getByRole('dialog', { name: 'Snapshots' });
   const name = dialog.getByRole('textbox');
   await name.fill('Not A Name!');
-  await dialog.getByRole('button', { name: 'Keep' }).click();
+  await dialog.getByRole('button', { name: 'Save snapshot' }).click();
   await expect(dialog).toContainText(/lower-case/i);
   await name.fill('before');
   await name.press('Enter');

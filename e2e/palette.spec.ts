@@ -202,7 +202,7 @@ test('addresses can be copied in a wide and in a narrow window, and the palette 
   await expect.poll(clipboard).toBe(platform.ready.gatewayUrl);
   await page.setViewportSize({ width: 900, height: 600 });
   await page.getByRole('button', { name: 'Addresses' }).click();
-  await page.getByRole('menuitem', { name: /control/ }).click();
+  await page.getByRole('menuitem', { name: /API/ }).click();
   await expect.poll(clipboard).toBe(platform.ready.baseUrl);
   await run(page, 'gateway address', 'Copy the address of gateway');
   await expect.poll(clipboard).toBe(platform.ready.gatewayUrl);

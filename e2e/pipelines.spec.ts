@@ -226,9 +226,12 @@ test('a run whose platform was killed is shown as stopped, and nothing waits for
   };
   const { id } = await send<{ id: string }>(platform, page, 'POST', '/inspect/pipelines', start);
   await expect(projectsIn(page).getByRole('button', { name: 'Running' })).toBeDisabled();
-  await send(platform, page, 'PUT', `/inspect/pipelines/${id}`, { state: 'running', jobs: start.jobs, log: [SCRIPT] });
+  const jobs = [{ name: 'lint', stage: 'build', state: 'success' }, ...start.jobs];
+  await send(platform, page, 'PUT', `/inspect/pipelines/${id}`, { state: 'running', jobs, log: [SCRIPT] });
   await page.goto(`${platform.windowOrigin}/ui/pipelines?sel=${id}`);
   await expect(detailIn(page).getByRole('log')).toContainText(SCRIPT);
+  const progress = detailIn(page).getByRole('progressbar', { name: 'Jobs that have ended' });
+  await expect(progress).toHaveAttribute('aria-valuenow', '50');
   await platform.end('SIGKILL');
   await platform.start();
   await page.context().clearCookies();

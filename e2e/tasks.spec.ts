@@ -182,7 +182,7 @@ test.describe('without prefetching', () => {
     const rules = [{ host: '{crm}', action: 'fail', status: 503, enabled: true }];
     await platform.send(page, 'PUT', '/inspect/outbound', { rules });
     const active = page.getByRole('list', { name: 'Outbound rules that are on' });
-    await expect(active).toContainText('{crm}');
+    await expect(active).toContainText('CRM returns 503');
     await active.getByRole('button').click();
     await expect(active).toBeHidden();
 

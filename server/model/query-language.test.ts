@@ -58,9 +58,9 @@ describe('the query language', () => {
     ['lead status:', 5, "a value is missing after 'status:'"],
     ['stauts:error', 0, "did you mean 'status'? Valid values: status: dur: time:"],
     ['status:eror', 0, "cannot be 'eror'; did you mean 'error'? Valid values: ok, error, timeout"],
-    ['lead time:10m', 5, "write 'time:>10m'"],
-    ['since:lately', 0, "write 'time:>10m'"],
-    ['time:>lately', 0, "write 'time:>10m'"],
+    ['lead time:10m', 5, "write 'since:10m'"],
+    ['since:lately', 0, "write 'since:10m'"],
+    ['time:>lately', 0, "write 'since:10m'"],
     ['dur:>fast', 0, "'fast' is not a number"],
     ['lead "form', 5, 'is not closed'],
   ])('says of %j what is wrong, and where', (text, at, message) => {

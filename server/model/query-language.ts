@@ -64,9 +64,9 @@ export function parseQuery<Row>(text: string, language: QueryLanguage<Row>): Que
   return { ok: true, matches: (row) => tests.every((test) => test(row)), fromMs, toMs };
 }
 
-const COMPARISONS: Partial<Record<string, '>' | '<'>> = { since: '>', until: '<' };
+const COMPARISONS: Partial<Record<string, '>=' | '<'>> = { since: '>=', until: '<' };
 
-/** Reads `since:1h` as `time:>1h`, and `until:` likewise, in languages with a field that is a moment. */
+/** Reads `since:1h` as `time:>=1h`, and `until:` likewise, in languages with a field that is a moment. */
 function withMoment<Row>(term: Term, { fields }: QueryLanguage<Row>): Term {
   const comparison = term.comparison === undefined ? COMPARISONS[term.field ?? ''] : undefined;
   const moment = comparison && fields.find(({ isMoment }) => isMoment);
@@ -137,14 +137,14 @@ function describeValidValues(written: string, validValues: readonly string[]): s
 }
 
 function momentTest<Row>(
-  { field: name, comparison, value, at }: Term,
+  { comparison, value, at }: Term,
   field: QueryField<Row>,
   nowMs: number,
 ): ((row: Row) => boolean) | QueryFault {
   const limit = momentOf(value, nowMs);
   if (comparison === undefined || limit === undefined) {
     return {
-      message: `write '${name}:>10m' for the last ten minutes, or '${name}:>2026-01-31T09:00' for since then`,
+      message: `write 'since:10m' for the last ten minutes, or 'since:2026-01-31T09:00' for since then`,
       at,
     };
   }

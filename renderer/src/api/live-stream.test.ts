@@ -30,8 +30,8 @@ function watch(isServerThere = true) {
     for (const frame of due) frame();
   };
   const emit = (name: string) => listeners.at(-1)?.onEvent({ name, data: '[]' });
-  const end = async (isRefused: boolean) => {
-    listeners.at(-1)?.onEnd(isRefused);
+  const end = async () => {
+    listeners.at(-1)?.onEnd(false);
     await vi.advanceTimersByTimeAsync(0);
   };
   return { stream, say: emit, end, listeners, pictures, draw, resetCount: () => resets, openCount: () => opened };
@@ -68,11 +68,11 @@ describe('the stream of events', () => {
   });
 
   it('reports each time that the server is available again', async () => {
-    const { stream, end, listeners, openCount, resetCount } = watch();
+    const { stream, end, listeners, openCount, resetCount } = watch(false);
     stream.start();
     expect(openCount()).toBe(0);
     listeners.at(-1)?.onOpen();
-    await end(false);
+    await end();
     expect(stream.connection.value).toBe('lost');
     listeners.at(-1)?.onOpen();
     expect([stream.connection.value, openCount(), resetCount()]).toEqual(['live', 2, 0]);
@@ -102,7 +102,7 @@ describe('the stream of events', () => {
   it('has everything read again when it was refused before it learned its position', async () => {
     const { stream, say: emit, end, resetCount } = watch();
     stream.start();
-    await end(true);
+    await end();
     expect(resetCount()).toBe(1); // while there was no stream
     emit('hello');
     expect(resetCount()).toBe(2);
@@ -120,11 +120,20 @@ describe('the stream of events', () => {
     stream.stop();
   });
 
-  it('is lost while the line is broken, and live again with the next event', async () => {
-    const { stream, say: emit, end, listeners } = watch();
+  it('is not lost when the line breaks and the server still responds', async () => {
+    const { stream, end, listeners, resetCount } = watch();
     stream.start();
     listeners[0]?.onOpen();
-    await end(false);
+    await end();
+    expect([stream.connection.value, resetCount()]).toEqual(['polling', 1]);
+    stream.stop();
+  });
+
+  it('is lost while the line is broken, and live again with the next event', async () => {
+    const { stream, say: emit, end, listeners } = watch(false);
+    stream.start();
+    listeners[0]?.onOpen();
+    await end();
     expect(stream.connection.value).toBe('lost');
     emit('leads');
     expect(stream.connection.value).toBe('live');
@@ -134,10 +143,10 @@ describe('the stream of events', () => {
   it('reloads everything at intervals when the server offers no stream', async () => {
     const { stream, end, resetCount } = watch();
     stream.start();
-    await end(true);
+    await end();
     expect(stream.connection.value).toBe('polling');
     expect(resetCount()).toBe(1);
-    await end(true);
+    await end();
     expect(resetCount()).toBe(2);
     stream.stop();
   });
@@ -145,7 +154,7 @@ describe('the stream of events', () => {
   it('is lost when there is neither a stream nor a server', async () => {
     const { stream, end, resetCount } = watch(false);
     stream.start();
-    await end(true);
+    await end();
     expect(stream.connection.value).toBe('lost');
     expect(resetCount()).toBe(0);
     stream.stop();

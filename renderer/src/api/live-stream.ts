@@ -2,7 +2,7 @@ import { ValueStore } from '../value-store.ts';
 import type { StreamListener } from './event-stream.ts';
 
 /**
- * The way in which the window learns of changes. `connecting`: it tries for the first time; `live`: by the stream;
+ * The way in which the window learns of changes. `connecting`: it tries for the first time, or the stream has just ended; `live`: by the stream;
  * `polling`: it reads everything again now and then, because the server responds but gives no stream; `lost`: not at
  * all, because the server is gone; `closed`: there are no listeners.
  */
@@ -19,7 +19,7 @@ export interface LiveStreamOptions {
   onReset(): void;
   /** The server is reachable, for the first time or again: failed reads can be repeated. */
   onOpen(): void;
-  /** The server gave no stream. Is it there at all, and may we still ask it? */
+  /** The stream ended, or the server gave none. Is it there at all, and may we still ask it? */
   isServerReachable(): Promise<boolean>;
 }
 
@@ -62,7 +62,7 @@ export class LiveStream {
         this.#options.onOpen();
       },
       onEvent: ({ name }) => this.#onEvent(name),
-      onEnd: (isRefused) => void this.#onEnd(isRefused),
+      onEnd: () => void this.#onEnd(),
     });
   }
 
@@ -108,12 +108,13 @@ export class LiveStream {
     });
   }
 
-  async #onEnd(isRefused: boolean): Promise<void> {
+  async #onEnd(): Promise<void> {
     this.#hasGap = true;
     const end = this.#end;
-    const isThere = isRefused && (await this.#options.isServerReachable());
+    if (this.connection.value === 'live') this.connection.set('connecting');
+    const isThere = await this.#options.isServerReachable();
     // The stream may have been stopped or restarted, or another attempt succeeded.
-    if (this.#end !== end || (isRefused && this.connection.value === 'live')) return;
+    if (this.#end !== end || this.connection.value === 'live') return;
     this.connection.set(isThere ? 'polling' : 'lost');
     if (isThere && !this.isPaused.value) this.#options.onReset();
   }

@@ -5,7 +5,8 @@ it.each([
   ['/home/ada/shop/.terrarium', 'shop', 'npx terrarium-emulator start'],
   ['C:\\Users\\ada\\shop\\.terrarium', 'shop', 'npx terrarium-emulator start'],
   ['/home/ada/shop/.terrarium/instances/demo', 'demo', 'npx terrarium-emulator start --instance demo'],
-  ['/tmp/data', 'data', 'npx terrarium-emulator start'],
+  ['/tmp/my data', 'my data', 'npx terrarium-emulator start --data "/tmp/my data"'],
+  [':memory:', ':memory:', 'npx terrarium-emulator start --data :memory:'],
   [undefined, '127.0.0.1:4700', 'npx terrarium-emulator start'],
 ])('an instance in %s is called %s', (dataDir, name, startCommand) => {
   expect(instanceOf(dataDir, '127.0.0.1:4700')).toMatchObject({ name, startCommand });

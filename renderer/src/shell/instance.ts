@@ -30,7 +30,10 @@ export function instanceOf(dataDir: PlatformStatus['dataDir'], host: string): In
   // All users of an instance see it in the same color, whether or not they see its folder.
   const sum = [...host].reduce((before, letter) => (before * 31 + (letter.codePointAt(0) ?? 0)) % HUES, 0);
   const hue = FIRST_HUE + sum;
-  return { name, hue, startCommand: isNamed ? `${START} --instance ${name}` : START };
+  const isDefault = dataDir === undefined || parts.at(-1) === '.terrarium';
+  const data = dataDir?.includes(' ') ? `"${dataDir}"` : dataDir;
+  const option = isNamed ? ` --instance ${name}` : isDefault ? '' : ` --data ${data}`;
+  return { name, hue, startCommand: `${START}${option}` };
 }
 
 /** The title of the browser's tab, and its icon: both show that something fails. */

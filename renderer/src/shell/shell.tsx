@@ -29,7 +29,7 @@ export function Shell({ current }: { current: ScreenName }) {
   const status = usePlatformStatus().data;
   const addresses = useMemo<Address[]>(() => {
     const { baseUrl, gatewayUrl } = status?.addresses ?? { baseUrl: location.origin };
-    return [{ name: 'control', url: baseUrl }, ...(gatewayUrl ? [{ name: 'gateway', url: gatewayUrl }] : [])];
+    return [{ name: 'API', url: baseUrl }, ...(gatewayUrl ? [{ name: 'gateway', url: gatewayUrl }] : [])];
   }, [status?.addresses]);
 
   useEffect(() => {

@@ -1,5 +1,6 @@
 import { Copy as CopyIcon, Link, Search, Waypoints, X } from 'lucide-react';
 import { Button } from 'react-aria-components';
+import { type OutboundRule, OWN_CRM } from '../../../server/model/outbound-rule.ts';
 import { IconButton, Key } from '../components/button.tsx';
 import { Copy, copyText } from '../components/copy.tsx';
 import { Menu } from '../components/menu.tsx';
@@ -45,7 +46,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
             title={url}
           >
             <span className="whitespace-nowrap">
-              {portOf(url)} {name}
+              {name} {portOf(url)}
             </span>
             <Copy text={url} subject={`address of ${name}`} className="scale-85" />
           </li>
@@ -65,11 +66,11 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
       <Simulation />
       <Button
         onPress={onPalette}
-        className="ml-auto flex h-7 w-72 shrink items-center gap-2 rounded-md max-sm:w-8 max-sm:shrink-0 max-sm:justify-center max-sm:px-0 border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"
+        className="ml-auto flex h-7 w-72 shrink items-center gap-2 rounded-md max-md:w-8 max-md:shrink-0 max-md:justify-center max-md:px-0 border border-line-strong bg-raised px-2.5 text-faint data-[hovered]:border-muted"
       >
         <Search aria-hidden size={13} className="shrink-0" />
-        <span className="truncate max-sm:sr-only">Search or run a command</span>
-        <span className="ml-auto flex shrink-0 gap-1 max-sm:hidden">
+        <span className="truncate max-md:sr-only">Search or run a command</span>
+        <span className="ml-auto flex shrink-0 gap-1 max-md:hidden">
           <Key>{MOD} K</Key>
         </span>
       </Button>
@@ -101,6 +102,8 @@ function portOf(url: string): string {
 /** More are counted only. */
 const MAX_SHOWN = 2;
 
+const textOf = (rule: OutboundRule) => `${rule.host === OWN_CRM ? 'CRM' : `${rule.host}:`} ${effectOf(rule)}`;
+
 /** Every enabled outbound rule, with a button that disables it. */
 function ActiveRules() {
   const { query, change } = useOutboundRules();
@@ -117,11 +120,11 @@ function ActiveRules() {
         >
           <Waypoints aria-hidden size={12} className="mr-1.5 shrink-0" />
           <PlaceLink to={{ screen: 'leads', search: { tab: 'rules' } }} className="truncate hover:underline">
-            {rule.host}: {effectOf(rule)}
+            {textOf(rule)}
           </PlaceLink>
           <IconButton
             icon={X}
-            label={`End the rule for ${rule.host}: ${effectOf(rule)}`}
+            label={`Disable the rule: ${textOf(rule)}`}
             isDisabled={change.isPending}
             onPress={() => end(rule.id)}
             className="size-6 scale-85"

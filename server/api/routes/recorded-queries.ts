@@ -87,10 +87,16 @@ export function* textsOfInvocation(facts: InvocationFacts): Generator<string> {
   yield* facts.calls();
 }
 
+/** Words for `is:`; `refused` is that of saved views of earlier versions. */
+function outcomeWords(facts: ExchangeFacts): string | readonly string[] {
+  const outcome = outcomeWord(facts);
+  return outcome === 'refused' ? ['rejected', outcome] : outcome;
+}
+
 const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
   { name: 'status', valueOf: ({ status }) => status },
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
-  { name: 'is', valueOf: outcomeWord, allowedValues: ['ok', 'refused', 'failed'] },
+  { name: 'is', valueOf: outcomeWords, allowedValues: ['ok', 'rejected', 'failed', 'refused'] },
   { name: 'method', valueOf: ({ method }) => method },
   { name: 'path', valueOf: ({ target }) => target },
   { name: 'dur', valueOf: ({ durationMs }) => durationMs },

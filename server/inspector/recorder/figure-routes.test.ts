@@ -113,6 +113,7 @@ describe('GET /inspect/figures', () => {
     ['traffic', ''],
     ['traffic', 'plane=gateway&q=is:failed'],
     ['traffic', 'plane=control'],
+    ['traffic', 'q=is:rejected'],
     ['traffic', 'q=status:404'],
     ['traffic', 'q=path:absent'],
     ['outbound-calls', ''],

@@ -88,6 +88,8 @@ describe('GET /inspect/forms', () => {
     const [form] = await formsOf(`q=${limited.person} is:limited`);
     expect(form).toMatchObject({
       endpointId: limited.endpoint.id,
+      lambdaId: limited.lambda.id,
+      lambdaName: limited.lambda.name,
       mapped: { email: limited.person, firstName: 'Grace' },
       reason: '429: API rate limit exceeded',
     });
@@ -95,6 +97,20 @@ describe('GET /inspect/forms', () => {
     expect(await secured.submit()).toMatchObject({ status: 401 });
     expect(await secured.stops()).toEqual(['unauthorized']);
     expect(await formsOf(`id=${form.id}`)).toMatchObject([{ stop: 'limited' }]);
+  });
+
+  it('counts a form that the gateway rejected as delivered when the same form is sent again and arrives', async () => {
+    const { person, endpoint, submit, stops } = await makeForm({ plugins: { platformSecurity: { enabled: true } } });
+    await submit();
+    await submit('another message');
+    await platform.root.patch(`/acme/apiendpoints/${endpoint.id}`, [{ op: 'remove', path: '/properties/plugins' }]);
+    await submit();
+    expect(await stops()).toEqual(['delivered', 'unauthorized', 'replayed']);
+    expect((await inspect('GET', `/figures?of=forms&q=${person}`)).body).toMatchObject({
+      ok: 1,
+      refused: 1,
+      failed: 1,
+    });
   });
 
   it('names the rule that stopped a form, and counts the form as delivered when its replay arrives', async () => {

@@ -111,7 +111,7 @@ export class SentForms {
       );
     const request = /^request-\d{1,15}$/.test(id) ? exchanges.at(Number(id.slice('request-'.length))) : undefined;
     if (request?.item.endpointId === undefined || !isWanted(request.item.endpointId)) return undefined;
-    return toForm(this.#requestCandidate(request.seq, Date.parse(request.item.at)), 0);
+    return toForm(this.#requestCandidate(request.seq, Date.parse(request.item.at), isWanted), 0);
   }
 
   /** The leads and rejected forms that the mock CRM stores. */
@@ -225,29 +225,42 @@ export class SentForms {
   /** Requests to endpoints of these lambdas that the gateway rejected. */
   *#requests(lambdaIds: ReadonlySet<Uuid>, isWanted: IsWanted): Generator<Candidate> {
     const { exchanges } = this.#recorder;
-    const endpoints = this.#view.all('apiendpoints').filter(({ id, properties: { implementation_id: target } }) => {
-      const targetId = idIn(target) ?? target;
-      return typeof targetId === 'string' && lambdaIds.has(targetId) && isWanted(id);
-    });
+    const endpoints = this.#view
+      .all('apiendpoints')
+      .filter((endpoint) => lambdaIds.has(targetIdOf(endpoint)) && isWanted(endpoint.id));
     const groups = new Set(endpoints.map(({ id }) => exchanges.groupOf(id)));
     const noKey = exchanges.groupOf('');
+    const arrivals = this.#arrivals();
     for (const { seq, group, key, mark, kind, beganMs } of exchanges.marks())
       if (isGatewayKind(kind) && mark >= 400 && key === noKey && groups.has(group))
-        yield this.#requestCandidate(seq, beganMs);
+        yield this.#requestCandidate(seq, beganMs, isWanted, arrivals);
   }
 
-  #requestCandidate(seq: number, atMs: number): Candidate {
+  /** When the newest lead of each event arrived, by the lambda's id and the event's text. A replay repeats another request. */
+  #arrivals(): Map<string, string> {
+    const leads = this.#crm.listLeads().filter(({ sender }) => sender?.replayOf === undefined);
+    return new Map(leads.map(({ sender, receivedAt }) => [`${sender?.lambdaId} ${sender?.event}`, receivedAt]));
+  }
+
+  #requestCandidate(seq: number, atMs: number, isWanted: IsWanted, arrivals = this.#arrivals()): Candidate {
     const { exchanges, bodies } = this.#recorder;
     const read = (): FormParts | undefined => {
       const placed = exchanges.at(seq);
       if (placed?.item.method !== 'POST' || placed.item.executionId !== undefined) return undefined;
       const { item } = placed;
       const { status = 0 } = item;
-      const stop = REJECTIONS[status] ?? 'gateway';
+      const body = item.request && bodyAt(bodies, item.request)?.bytes;
+      const endpoint = this.#view.find(item.endpointId ?? '');
+      const lambda = endpoint && this.#view.find(targetIdOf(endpoint));
+      // Sent again by the window or by the visitor.
+      const arrivedAt = lambda && body && arrivals.get(`${lambda.id} ${Buffer.from(body).toString()}`);
+      const isResent = arrivedAt !== undefined && arrivedAt >= item.at;
+      const stop = isResent ? 'replayed' : (REJECTIONS[status] ?? 'gateway');
       const view = (): FormView => ({
         ...{ seq: 0, id: `request-${seq}`, at: item.at, stop, requestSeq: seq, endpointId: item.endpointId },
         reason: `${status}: ${messageIn(item.response && bodyAt(bodies, item.response)?.bytes)}`,
-        mapped: payloadIn(item.request && bodyAt(bodies, item.request)?.bytes),
+        mapped: payloadIn(body),
+        ...(lambda && isWanted(lambda.id) && { lambdaId: lambda.id, lambdaName: lambda.name }),
       });
       const facts = factsOfExchange(bodies, item, toExchangeView(item, seq, 0));
       return { stop, view, body: () => [item.target, ...facts.body()] };
@@ -265,6 +278,12 @@ export class SentForms {
 }
 
 const namesCrm = ({ properties }: StoredResource) => memberOf(properties.env, 'CRM_OID') !== undefined;
+
+/** The id of the target of an endpoint; empty if it has none. */
+function targetIdOf({ properties: { implementation_id: target } }: StoredResource): Uuid {
+  const targetId = idIn(target) ?? target;
+  return typeof targetId === 'string' ? targetId : '';
+}
 
 const beganMsOf = ({ item }: Placed<RecordedInvocation>) => Date.parse(item.acceptedAt);
 

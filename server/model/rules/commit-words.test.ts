@@ -30,7 +30,10 @@ it.each<[string, Commit]>([
   ['root changed contact-form: changed password', commit([properties('password', 'b')], [properties('password', 'a')])],
   ['root created contact-form', commit([{ op: 'add', path: at(''), value: {} }], [])],
   ['root deleted contact-form', commit([{ op: 'remove', path: at('') }], [])],
-  ['root: revert of commit 3', commit([], [], { note: 'revert of commit 3' })],
+  ['root reverted commit 3', commit([], [], { note: 'revert of commit 3' })],
+  ['root restored snapshot before-demo', commit([], [], { note: 'restore of snapshot before-demo' })],
+  ["root reset the world to the seed 'demo'", commit([], [], { note: "reset to the seed 'demo'" })],
+  ['root: an older note', commit([], [], { note: 'an older note' })],
   [
     'The platform (startup) changed contact-form: memory 512 MB',
     commit([{ op: 'add', path: at('/properties/memory'), value: 512 }], [], { actor: null, via: 'startup' }),

@@ -10,12 +10,21 @@ const MAX_CHANGES = 3;
 const MAX_VALUE = 40;
 const UNITS: Readonly<Record<string, string>> = { timeout: ' s', memory: ' MB' };
 
+/** The beginnings of notes, and the verbs for them. */
+const VERBS = { 'revert of': 'reverted', 'restore of': 'restored', 'reset to': 'reset the world to' };
+
+function predicateOf(note: string): string {
+  for (const [start, verb] of Object.entries(VERBS))
+    if (note.startsWith(start)) return ` ${verb}${note.slice(start.length)}`;
+  return `: ${note}`;
+}
+
 /** Describes a commit as a sentence: `root changed contact-form: timeout 5 → 10 s`. */
 export function commitSentence(commit: Commit): string {
   const { cause, resources } = commit;
   const through = cause.via === 'api' || cause.via === 'ui' ? '' : ` (${cause.via})`;
   const actorText = `${cause.actor?.name ?? 'The platform'}${through}`;
-  if (cause.note !== undefined) return `${actorText}: ${cause.note}`;
+  if (cause.note !== undefined) return `${actorText}${predicateOf(cause.note)}`;
   const [first, ...otherResources] = resources;
   if (!first) return `${actorText}: ${cause.action ?? 'a change'}`;
   const resourceName = first.path === '/' ? 'the root organization' : first.name;

@@ -13,7 +13,7 @@ import { Segments } from '../segments.tsx';
 import { State } from '../state.tsx';
 import { ColumnsMenu, useHiddenColumns, ViewsMenu } from './list-bar.tsx';
 import { aboveListClass, ListPane, type ListPaneProps } from './list-pane.tsx';
-import { termsOf, toggledTerm, withTerms } from './query-terms.ts';
+import { TIME_FIELDS, termsOf, toggledTerm, withTerms } from './query-terms.ts';
 import { type RowState, TimeStrip } from './time-strip.tsx';
 
 /** The options of a list whose rows are events. */
@@ -66,7 +66,7 @@ export function EventList<Row>(props: EventListProps<Row>) {
   };
   const duration = columns.find(({ id }) => DURATION_COLUMNS.includes(id));
   useAllForSorting(list, sort !== undefined && sort !== '' && !/^-?time$/.test(sort));
-  const setTime = (terms: readonly string[]) => change({ q: withTerms(q, 'time', terms) || undefined });
+  const setTime = (terms: readonly string[]) => change({ q: withTerms(q, TIME_FIELDS, terms) || undefined });
   return (
     <>
       <div className={aboveListClass(pane.detail)}>
@@ -75,9 +75,9 @@ export function EventList<Row>(props: EventListProps<Row>) {
             label="Time"
             segments={TIMES}
             value={
-              TIMES.find(({ id }) => termsOf(q, 'time').join() === (id === '' ? '' : `time:>${id}`))?.id ?? 'other'
+              TIMES.find(({ id }) => termsOf(q, TIME_FIELDS).join() === (id === '' ? '' : `since:${id}`))?.id ?? 'other'
             }
-            onChange={(id) => setTime(id === '' ? [] : [`time:>${id}`])}
+            onChange={(id) => setTime(id === '' ? [] : [`since:${id}`])}
           />
           <span className="flex flex-wrap items-center gap-1">
             {states.map((state) => (
@@ -106,7 +106,7 @@ export function EventList<Row>(props: EventListProps<Row>) {
             figures={figures}
             changes={changes}
             states={states}
-            onBrush={(from, to) => setTime([`time:>=${isoOf(from)}`, `time:<${isoOf(to)}`])}
+            onBrush={(from, to) => setTime([`since:${isoOf(from)}`, `until:${isoOf(to)}`])}
             onPick={(seq) => open(seq)}
           />
         )}
@@ -127,8 +127,10 @@ function useAllForSorting<Row>({ rows, hasMore, loadMore }: ListRows<Row>, isSor
 /** The part of the time that a query asks for. */
 function rangeOf(q: string, nowMs: number): { fromMs: number | undefined; toMs: number | undefined } {
   const limit = (sign: RegExp) =>
-    termsOf(q, 'time').flatMap((term) => (sign.test(term) ? (momentOf(term.replace(sign, ''), nowMs) ?? []) : []))[0];
-  return { fromMs: limit(/^time:>=?/), toMs: limit(/^time:<=?/) };
+    termsOf(q, TIME_FIELDS).flatMap((term) =>
+      sign.test(term) ? (momentOf(term.replace(sign, ''), nowMs) ?? []) : [],
+    )[0];
+  return { fromMs: limit(/^(since:|time:>=?)/), toMs: limit(/^(until:|time:<=?)/) };
 }
 
 const hasAny = ({ ok, refused, failed }: ListFigures) => ok + refused + failed > 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { termsOf, toggledTerm, withTerms } from './query-terms.ts';
+import { TIME_FIELDS, termsOf, toggledTerm, withTerms } from './query-terms.ts';
 
 describe('the terms of a query', () => {
   it('are found by their field, and no text is taken for one', () => {
@@ -12,6 +12,7 @@ describe('the terms of a query', () => {
       'lambda:a "no such lead" dur:>5 time:>1m',
     );
     expect(withTerms('time:>10m', 'time', [])).toBe('');
+    expect(withTerms('since:1h lead until:1m time:<2s', TIME_FIELDS, ['since:10m'])).toBe('lead since:10m');
   });
 
   it('are switched on and off', () => {

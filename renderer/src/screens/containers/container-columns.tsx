@@ -70,8 +70,8 @@ export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
   {
     id: 'instances',
     hideOrder: 4,
-    header: 'Runs',
-    width: 52,
+    header: 'Instances',
+    width: 80,
     align: 'end',
     text: ({ record }) => `${runningOf(record)}/${requestedInstances(record)}`,
     sortBy: ({ record }) => runningOf(record),

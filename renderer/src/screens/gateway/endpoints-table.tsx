@@ -107,14 +107,18 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
             {address === undefined ? '-' : shortened(address, gatewayUrl)}
           </span>
           {address !== undefined && (
-            <Copy text={address} subject={`public address of ${record.name}`} className="scale-90" />
+            <Copy
+              text={address}
+              subject={`public address of ${record.name}`}
+              className="scale-90 @max-[420px]:hidden"
+            />
           )}
           {address !== undefined && (
             <IconButton
               icon={Send}
               needs="all"
               label={`Send a request to ${record.name}`}
-              className="scale-90"
+              className="scale-90 @max-[420px]:hidden"
               onPress={async () => {
                 const body = await firstBodyFor(target);
                 onSend({ ...NEW_REQUEST, method: firstMethod(methods), path: pathOf(address), body });
@@ -127,10 +131,14 @@ function Row({ row: { record, target, use }, onSend }: { row: EndpointRow; onSen
       <td className="w-[35%] max-w-0 px-2">
         <span className="flex min-w-0 items-center gap-1.5 whitespace-nowrap">
           {target ? <Target target={target} /> : '-'}
-          {isAsynchronous && <Badge>asynchronous</Badge>}
+          {isAsynchronous && (
+            <span className="@max-[420px]:hidden">
+              <Badge>asynchronous</Badge>
+            </span>
+          )}
           <PlaceLink
             to={{ screen: 'resources', id: record.id }}
-            className="min-w-0 truncate text-faint hover:text-text"
+            className="min-w-0 truncate text-faint hover:text-text @max-[420px]:hidden"
             label={`${record.name}: open the endpoint`}
           >
             {record.name}

@@ -24,12 +24,12 @@ const REQUESTS: EventKind<RecordedRequest> = {
   atMsOf: ({ at }) => Date.parse(at),
   states: [
     { is: 'ok', text: 'ok', term: 'is:ok', figure: 'ok' },
-    { is: 'warning', text: 'refused', term: 'is:refused', figure: 'refused' },
+    { is: 'warning', text: 'rejected', term: 'is:rejected', figure: 'refused' },
     { is: 'error', text: 'failed', term: 'is:failed', figure: 'failed' },
   ],
   views: [
     { name: 'Rejected or failed', search: { q: 'status:>=400' } },
-    { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-took' } },
+    { name: 'Slowest of the last minute', search: { q: 'since:1m', sort: '-took' } },
     { name: '200, but an outbound call failed', search: { q: 'outbound:error' } },
     { name: 'Rate limited', search: { q: 'status:429' } },
   ],

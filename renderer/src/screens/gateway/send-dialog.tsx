@@ -124,7 +124,7 @@ export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(
             className="flex-1"
             value={writtenRequest.path}
             onChange={(path) => set({ path })}
-            description={`Behind ${gatewayUrl}`}
+            description={`Below ${gatewayUrl}`}
             error={writtenRequest.path.startsWith('/') ? undefined : 'begins with /'}
           />
         </div>

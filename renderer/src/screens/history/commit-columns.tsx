@@ -52,7 +52,7 @@ export const COLUMNS: readonly GridColumn<CommitRow>[] = [
   },
   {
     id: 'what',
-    header: 'What',
+    header: 'Change',
     width: { share: 3, minWidth: 200 },
     cell: (row) => (row.commit === null ? WITHHELD : cellOf(sentenceOf)?.(row)),
   },

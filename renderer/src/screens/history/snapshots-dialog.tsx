@@ -61,7 +61,7 @@ export function SnapshotsDialog({ snapshots, onClose }: SnapshotsDialogProps) {
           isPending={keeping.isPending}
           className="mb-[21px] self-end"
         >
-          Keep
+          Save snapshot
         </Button>
       </form>
       <div className="mt-4">

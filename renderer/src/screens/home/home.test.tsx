@@ -97,3 +97,13 @@ it('offers only steps that the signed-in user can do', async () => {
   const outside = await columnIn(await mapRegion(), 'Outside');
   expect(within(outside).getAllByRole('listitem').length).toBeGreaterThanOrEqual(3);
 });
+
+it('shows the missing permission in place of counts to a user who can view no requests', async () => {
+  const user = await platform.root.create('/root/users', { name: 'una', properties: { password: 'secret' } });
+  await renderWindow(platform, '');
+  await columnIn(await mapRegion(), 'Outside');
+  await send('PUT', '/inspect/session/view-as', { userId: user.id });
+  await queryClient.invalidateQueries();
+  await within(await mapRegion()).findByText(/You need the lambda\.view permission/);
+  expect((await mapRegion()).textContent).not.toMatch(/requests/);
+});

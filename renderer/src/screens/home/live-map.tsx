@@ -36,12 +36,14 @@ export function LiveMap() {
   const query = useLiveMap();
   const isLost = useValue(live.connection) === 'lost';
   const map = query.data;
+  const missing = useMissingOf();
+  const withheld = missing('apiendpoint.view') && missing('lambda.view');
   const failing = map?.nodes.filter(({ isFailing }) => isFailing).length ?? 0;
   return (
     <section aria-labelledby={headingId} className="min-w-0">
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1">
         <h2 id={headingId}>Live map</h2>
-        {map && (
+        {map && withheld === undefined && (
           <p className="text-muted">
             {isLost ? 'Not live: this is the last known state' : <RequestCount map={map} />}
             {failing > 0 && !isLost && <span className="text-error">, {counted(failing, 'node')} failing</span>}
@@ -51,7 +53,9 @@ export function LiveMap() {
           <Segments label="Show as" segments={VIEWS} value={view} onChange={setView} />
         </span>
       </div>
-      {!map ? (
+      {withheld !== undefined ? (
+        <p className="text-muted">{withheld}</p>
+      ) : !map ? (
         <Pending query={query} label="Loading the live map" rows={5} />
       ) : (
         <div className={isLost ? 'opacity-60' : ''}>

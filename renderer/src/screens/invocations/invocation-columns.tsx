@@ -62,7 +62,7 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
       id: 'out',
       sortBy: (row) => row.outboundFailures || row.outboundCalls,
       hideOrder: 3,
-      header: 'Out',
+      header: 'Calls',
       width: 64,
       align: 'end',
       cell: ({ outboundCalls, outboundFailures }) =>

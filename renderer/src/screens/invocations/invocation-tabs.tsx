@@ -79,7 +79,7 @@ export function FactsTab({ invocation }: { invocation: InvocationDetail }) {
       <KeyValue
         rows={[
           { name: 'Accepted', value: <Time at={invocation.acceptedAt} as="clock" /> },
-          { name: 'Took', value: <Duration ms={invocation.durationMs} /> },
+          { name: 'Duration', value: <Duration ms={invocation.durationMs} /> },
           { name: 'Trigger', value: invocation.trigger },
           {
             name: 'Replay of',

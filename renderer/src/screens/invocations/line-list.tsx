@@ -19,12 +19,12 @@ const LOG_LINES: EventKind<RecordedLine> = {
   ],
   views: [
     { name: 'Standard error', search: { q: 'stream:stderr' } },
-    { name: 'Last ten minutes', search: { q: 'time:>10m' } },
+    { name: 'Last ten minutes', search: { q: 'since:10m' } },
   ],
   query: {
     read: lineQuery,
     example: 'stream:stderr lambda:webform "no such lead"',
-    suggestions: ['stream:stderr', 'time:>10m', 'lambda:', 'trace:', 'text:"some text"'],
+    suggestions: ['stream:stderr', 'since:10m', 'lambda:', 'trace:', 'text:"some text"'],
   },
 };
 const COLUMNS: readonly GridColumn<RecordedLine>[] = [

@@ -22,7 +22,7 @@ const OUTBOUND_CALLS: EventKind<RecordedCall> = {
   ],
   views: [
     { name: 'Failed calls', search: { q: 'is:failed' } },
-    { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-took' } },
+    { name: 'Slowest of the last minute', search: { q: 'since:1m', sort: '-took' } },
     { name: 'Caught by the mock CRM', search: { q: 'caught:crm' } },
     { name: 'Sent to hosts outside this machine', search: { q: 'is:left' } },
     { name: 'Blocked', search: { q: 'is:blocked' } },
@@ -34,7 +34,7 @@ const OUTBOUND_CALLS: EventKind<RecordedCall> = {
       'is:failed',
       'is:left',
       'is:blocked',
-      'time:>10m',
+      'since:10m',
       'dur:>200',
       'caught:crm',
       'method:post',

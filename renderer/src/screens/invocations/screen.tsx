@@ -6,7 +6,7 @@ import { live } from '../../api/live.ts';
 import { useNowMs } from '../../components/amount.tsx';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { termsOf, withTerms } from '../../components/list/query-terms.ts';
+import { TIME_FIELDS, termsOf, withTerms } from '../../components/list/query-terms.ts';
 import { type EventKind, RecordedScreen } from '../../shell/list-screen.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
@@ -26,7 +26,7 @@ const INVOCATIONS: EventKind<InvocationRow> = {
   ],
   views: [
     { name: 'Failed', search: { q: 'status:failed' } },
-    { name: 'Slowest of the last minute', search: { q: 'time:>1m', sort: '-duration' } },
+    { name: 'Slowest of the last minute', search: { q: 'since:1m', sort: '-duration' } },
     { name: 'Failed outbound calls', search: { q: 'outbound:error' } },
     { name: 'Cold starts', search: { q: 'start:cold' } },
   ],
@@ -36,7 +36,7 @@ const INVOCATIONS: EventKind<InvocationRow> = {
     suggestions: [
       'status:failed',
       'outbound:error',
-      'time:>10m',
+      'since:10m',
       'dur:>200',
       'trigger:gateway',
       'http:>=500',
@@ -67,8 +67,8 @@ function InvocationList() {
     // A time has to be now to have what runs; nothing else of a query can be said of it yet.
     if (
       running.length === 0 ||
-      withTerms(q, 'time', []) !== '' ||
-      termsOf(q, 'time').some((term) => term.includes('<'))
+      withTerms(q, TIME_FIELDS, []) !== '' ||
+      termsOf(q, TIME_FIELDS).some((term) => /<|^until/.test(term))
     )
       return ended;
     const runningRows = running.map((invocation) => ({

@@ -101,16 +101,18 @@ function SpanTable(drawn: DrawnSpans) {
       </colgroup>
       <thead>
         <tr className="text-small text-faint">
-          <th className="text-left font-normal">Part</th>
+          <th className="text-left font-normal">Step</th>
           <th className="font-normal">
             <span className="sr-only">Time line</span>
             <span aria-hidden className="flex justify-between">
               {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-                <span key={share}>{share === 0 ? '0' : durationText(totalMs * share)}</span>
+                <span key={share} className={share === 1 ? 'ml-auto whitespace-nowrap' : 'max-sm:hidden'}>
+                  {share === 0 ? '0' : durationText(totalMs * share)}
+                </span>
               ))}
             </span>
           </th>
-          <th className="text-right font-normal">Took</th>
+          <th className="text-right font-normal">Duration</th>
         </tr>
       </thead>
       <tbody>

@@ -96,7 +96,7 @@ export function AddressField({ location, path, onChange, isOptional = false }: A
       placeholder={isOptional ? 'empty: no public endpoint' : '/path'}
       description={
         <>
-          Behind {gatewayUrl}/{name}
+          Published under {gatewayUrl}/{name}
           {apis?.length === 0 && <>, a new API</>}
         </>
       }

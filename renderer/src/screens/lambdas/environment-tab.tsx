@@ -52,8 +52,8 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
   );
   return (
     <div>
-      <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1">
-        <span className="min-w-0 flex-1 truncate text-muted">
+      <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1 max-sm:flex-wrap">
+        <span className="min-w-0 flex-1 truncate text-muted max-sm:basis-full">
           {counted(variables.length, 'variable')}, and the platform's own, such as <code>META_URL</code>
         </span>
         <Button
@@ -91,7 +91,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
           <tr className="h-7 border-b border-line text-left text-small text-faint">
             <th className="w-[30%] px-4 font-normal">Name</th>
             <th className="px-2 font-normal">Value</th>
-            <th className="w-[24%] px-2 font-normal">From</th>
+            <th className="w-[24%] px-2 font-normal max-sm:hidden">From</th>
           </tr>
         </thead>
         <tbody>

@@ -32,7 +32,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
   {
     id: 'state',
     header: 'Last call',
-    width: 108,
+    width: 132,
     sortBy: ({ use }) => stateOf(use),
     cell: ({ use }) => <LastCall use={use} />,
   },
@@ -61,7 +61,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
   },
   {
     id: 'place',
-    header: 'Place',
+    header: 'Environment',
     width: { share: 2, minWidth: 150 },
     hideOrder: 4,
     isMuted: true,

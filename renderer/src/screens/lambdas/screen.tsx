@@ -53,7 +53,7 @@ export default function LambdasScreen() {
       label="Lambdas"
       head={
         <div className="border-b border-line p-2">
-          <FindField label="Filter the lambdas" placeholder="Name, place or error" />
+          <FindField label="Filter the lambdas" placeholder="Name, environment or error" />
         </div>
       }
       list={{ ...lambdas, rows }}

@@ -30,11 +30,11 @@ export function VariableRow({ lambda, name, variable, draft, isShown, onToggle }
   const isOwn = draft.own.has(name);
   return (
     <tr className="h-[34px] border-b border-line/55">
-      <td className="mono truncate px-4" title={name}>
+      <td className="mono truncate px-4 max-sm:break-all max-sm:whitespace-normal" title={name}>
         <span className={change && change.value === undefined ? 'line-through' : ''}>{name}</span>
       </td>
       <td className="px-2">
-        <span className="flex items-center gap-1">
+        <span className="flex items-center gap-1 max-sm:flex-wrap">
           {change ? (
             <ChangedValue name={name} change={change} draft={draft} isNew={variable === undefined} />
           ) : (
@@ -63,7 +63,7 @@ export function VariableRow({ lambda, name, variable, draft, isShown, onToggle }
         </span>
         {draft.conflicts.includes(name) && <Conflict name={name} draft={draft} />}
       </td>
-      <td className="truncate px-2 text-muted">
+      <td className="truncate px-2 text-muted max-sm:hidden">
         {change ? <Badge tone="warning">not saved</Badge> : variable && <From lambda={lambda} variable={variable} />}
       </td>
     </tr>
@@ -83,7 +83,7 @@ function Value({
 }) {
   return (
     <>
-      <span className="mono min-w-0 flex-1 break-all">
+      <span className="mono min-w-0 flex-1 break-all max-sm:basis-full">
         {isShown ? value : <span aria-hidden>{MASK}</span>}
         {!isShown && <span className="sr-only">hidden</span>}
       </span>
@@ -115,7 +115,7 @@ function ChangedValue({ name, change, draft, isNew }: ChangedValueProps) {
       autoFocus={!isNew}
       value={change.value}
       onChange={(value) => draft.change(name, value)}
-      className="my-0.5 flex-1"
+      className="my-0.5 flex-1 max-sm:basis-full"
     />
   );
 }

@@ -44,12 +44,15 @@ export function FormDetail({ form, onClose }: { form: FormView; onClose(): void 
       >
         <p>
           <strong className="font-semibold">
-            {stop === 'replayed' ? 'Replayed and delivered.' : `Not delivered: ${STOPS[stop].text}.`}
+            {stop !== 'replayed'
+              ? `Not delivered: ${STOPS[stop].text}.`
+              : requestSeq === undefined
+                ? 'Replayed and delivered.'
+                : 'Sent again and delivered.'}
           </strong>
         </p>
         <p className="mono mt-1 break-words">{reason}</p>
-        {form.rule && <p className="mt-1">Outbound rule: {form.rule.text}</p>}
-        {executionId !== undefined && stop !== 'replayed' && <Cause executionId={executionId} />}
+        {executionId !== undefined && stop !== 'replayed' && <Cause executionId={executionId} rule={form.rule} />}
         {next && next.location.search?.sel !== form.id && (
           <p className="mt-1">
             <PlaceLink to={next.location}>{next.text}</PlaceLink>
@@ -100,9 +103,11 @@ function FormStations({ form: { stop, requestSeq, executionId, lambdaId, lambdaN
   );
 }
 
-function Cause({ executionId }: { executionId: string }) {
+/** The likely cause. It names the rule that stopped the form, except for a failure that is not listed any more. */
+function Cause({ executionId, rule }: { executionId: string; rule: FormView['rule'] }) {
   const run = useFailure(executionId);
-  return run && <FailureStory run={run} />;
+  if (run) return <FailureStory run={run} />;
+  return rule && <p className="mt-1">Outbound rule: {rule.text}</p>;
 }
 
 /** The request that the gateway rejected, and how to send it again. */

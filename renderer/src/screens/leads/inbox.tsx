@@ -98,7 +98,7 @@ const FORMS: EventListOptions<FormView> = {
   views: [
     { name: 'Not delivered', search: { q: 'is:lost' } },
     { name: 'Over the rate limit', search: { q: 'is:limited' } },
-    { name: 'Last ten minutes', search: { q: 'time:>10m' } },
+    { name: 'Last ten minutes', search: { q: 'since:10m' } },
   ],
 };
 

@@ -86,7 +86,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
       )}
       {lead.refused && <Refusal refused={lead.refused} deliveredAs={lead.deliveredAs} executionId={executionId} />}
       {!lead.refused && !isKnownForm(source.path) && (
-        <p className="border-b border-line px-4 py-2">
+        <p className="border-b border-line px-4 py-2 *:whitespace-normal">
           <State is="warning">Unusual path: CRMs expect /servlet/servlet.WebToLead</State>
         </p>
       )}
@@ -214,7 +214,7 @@ function Summary({ rows, sender }: { rows: readonly MappingRow[]; sender: Lead['
   const absent = rows.filter(({ verdict }) => verdict === 'absent').length;
   const isOid = wrong.some(({ field }) => field === 'oid');
   return (
-    <div className="border-b border-line px-4 py-2">
+    <div className="border-b border-line px-4 py-2 *:whitespace-normal">
       <State is={wrong.length > 0 ? 'error' : absent > 0 ? 'warning' : 'ok'}>
         {correct} of {correct + wrong.length + absent} fields are mapped as expected
         {absent > 0 && `, ${absent} ${absent === 1 ? 'has' : 'have'} no input`}

@@ -42,7 +42,12 @@ export function ProjectsTable({ runs, sample }: ProjectsTableProps) {
       ) : (
         <table className="w-full">
           <TableHead
-            heads={[{ text: 'Project', className: 'pl-3.5' }, 'Variables', 'Last run', { text: 'Run', isHidden: true }]}
+            heads={[
+              { text: 'Project', className: 'pl-3.5' },
+              'Variables',
+              { text: 'Last run', className: 'max-sm:hidden' },
+              { text: 'Run', isHidden: true },
+            ]}
           />
           <tbody>
             {projects.data?.map((project) => (
@@ -86,7 +91,7 @@ function ProjectRow({
             type="button"
             aria-pressed={isChosen}
             title="Only its runs"
-            className="min-h-6 font-medium hover:text-accent"
+            className="min-h-6 text-left font-medium hover:text-accent"
             onClick={() => change({ project: isChosen ? undefined : String(id) })}
           >
             {path}
@@ -96,7 +101,7 @@ function ProjectRow({
             target="_blank"
             rel="noreferrer"
             aria-label={`Page of ${path}`}
-            className="flex size-6 items-center justify-center text-muted hover:text-text"
+            className="flex size-6 items-center justify-center text-muted hover:text-text max-sm:hidden"
           >
             <ExternalLink aria-hidden size={13} />
           </a>
@@ -108,7 +113,7 @@ function ProjectRow({
           <ChevronRight aria-hidden size={13} />
         </Button>
       </td>
-      <td className="px-2">
+      <td className="px-2 max-sm:hidden">
         {last ? <State is={conditionOf(last.state)}>{last.state}</State> : <span className="text-faint">never</span>}
       </td>
       <td className="px-2 pr-3.5 text-right">

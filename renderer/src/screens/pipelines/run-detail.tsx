@@ -71,7 +71,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
   const stopping = useStopRun(id);
   return (
     <div className="border-b border-line px-4 py-2.5">
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <State is={conditionOf(state)}>{stateWord(state)}</State>
         <h2 className="truncate text-title">{project.path}</h2>
         <Badge>{branch}</Badge>
@@ -99,7 +99,7 @@ function RunHeader({ run, onClose }: { run: PipelineRun; onClose(): void }) {
           <IconButton icon={X} label="Close the detail" onPress={onClose} />
         </span>
       </div>
-      <p className="flex items-center gap-3 text-muted">
+      <p className="flex flex-wrap items-center gap-x-3 text-muted">
         <span className="mono flex items-center">
           {sha.slice(0, 10)}
           <Copy text={sha} subject="commit" className="scale-90" />

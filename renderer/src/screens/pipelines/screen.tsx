@@ -31,7 +31,7 @@ const COLUMNS: readonly GridColumn<RunSummary>[] = [
   {
     id: 'state',
     header: 'State',
-    width: 100,
+    width: 112,
     cell: ({ state }) => <State is={conditionOf(state)}>{stateWord(state)}</State>,
   },
   {
@@ -40,17 +40,26 @@ const COLUMNS: readonly GridColumn<RunSummary>[] = [
     width: { share: 1, minWidth: 110 },
     cell: ({ project }) => <span className="font-medium">{project.path}</span>,
   },
-  { id: 'branch', header: 'Branch', width: { share: 1, minWidth: 100 }, isMono: true, text: ({ branch }) => branch },
+  {
+    id: 'branch',
+    header: 'Branch',
+    width: { share: 1, minWidth: 100 },
+    hideOrder: 3,
+    isMono: true,
+    text: ({ branch }) => branch,
+  },
   {
     id: 'outcome',
     header: 'Outcome',
     width: { share: 2, minWidth: 120 },
+    hideOrder: 1,
     cell: (run) => <span className={run.state === 'failed' ? 'text-error' : 'text-muted'}>{outcomeOf(run)}</span>,
   },
   {
     id: 'took',
-    header: 'Took',
+    header: 'Duration',
     width: 76,
+    hideOrder: 4,
     align: 'end',
     cell: ({ startedAtMs, finishedAtMs }) => (
       <Duration ms={finishedAtMs === undefined ? undefined : finishedAtMs - startedAtMs} />
@@ -58,8 +67,9 @@ const COLUMNS: readonly GridColumn<RunSummary>[] = [
   },
   {
     id: 'time',
-    header: 'Began',
+    header: 'Started',
     width: 96,
+    hideOrder: 2,
     align: 'end',
     isMuted: true,
     cell: ({ startedAtMs }) => <Time at={startedAtMs} />,

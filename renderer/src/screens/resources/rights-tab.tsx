@@ -44,7 +44,7 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
   );
   return (
     <div className="flex flex-col">
-      <div className="flex items-center gap-2 border-b border-line px-4 py-2">
+      <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
         <FilterField
           label="Filter permissions"
           placeholder="container.view"
@@ -84,7 +84,10 @@ export function RightsTab({ resource }: { resource: TreeNode }) {
         {visibleEntitlements.map((entitlement) => {
           const { action, identities } = entitlement.properties;
           return (
-            <li key={entitlement.id} className="flex min-h-8 items-center gap-3 border-b border-line/60 px-4 py-0.5">
+            <li
+              key={entitlement.id}
+              className="flex min-h-8 flex-wrap items-center gap-x-3 border-b border-line/60 px-4 py-0.5"
+            >
               <span className="mono w-48 shrink-0">{action}</span>
               <span className="flex flex-1 flex-wrap gap-1.5">
                 {identities.map(({ id: identity, name, href }) => (

@@ -41,9 +41,9 @@ export function AccessTable({ kind, credentials, total }: AccessTableProps) {
           heads={[
             idTitle,
             { text: 'User', className: 'w-[17%]' },
-            { text: 'Created', className: 'w-[15%]' },
-            { text: 'Used', className: 'w-[16%]' },
-            ...(kind === 'token' ? [{ text: 'Expires in', className: 'w-[16%]' }] : []),
+            { text: 'Created', className: 'w-[15%] max-sm:hidden' },
+            { text: 'Used', className: 'w-[16%] max-sm:w-[26%]' },
+            ...(kind === 'token' ? [{ text: 'Expires in', className: 'w-[16%] max-sm:w-[22%]' }] : []),
             { text: 'Revoke', className: 'w-8', isHidden: true },
           ]}
         />
@@ -61,7 +61,7 @@ export function AccessTable({ kind, credentials, total }: AccessTableProps) {
               <td className="truncate pr-3">
                 <PlaceLink to={{ screen: 'resources', id: credential.user.id }}>{credential.user.name}</PlaceLink>
               </td>
-              <td className="pr-3 text-muted">
+              <td className="pr-3 text-muted max-sm:hidden">
                 <Time at={credential.created} />
               </td>
               <td className="pr-3 text-muted">
