@@ -125,8 +125,8 @@ function findMainFile(folder: string, main: string): string | undefined {
     ...MAIN_FILES.map((file) => posix.join(main, file)),
   ];
   return candidates
-    .map((file) => posix.normalize(file))
-    .find((file) => statSync(join(folder, file), { throwIfNoEntry: false })?.isFile());
+    .map((file) => posix.normalize(file.replaceAll('\\', '/')))
+    .find((file) => existsSync(join(folder, file)) && statSync(join(folder, file)).isFile());
 }
 
 /** A lambda and its endpoint `/web/NAME`. */

@@ -203,7 +203,7 @@ export class DevSession {
   async #saved(changedFiles: readonly string[]): Promise<void> {
     const { project, terminal } = this.#options;
     const exists = (file: string) => existsSync(join(project.folder, file));
-    const isOfProject = (file: string) => [project.file, '.env'].includes(file) || CODE_FILE.test(file);
+    const isOfProject = (file: string) => [project.file, 'package.json', '.env'].includes(file) || CODE_FILE.test(file);
     // Programs write a new file under another name first.
     const files = changedFiles.filter((file) => isOfProject(file) || exists(file));
     if (files.length === 0) return;

@@ -292,7 +292,7 @@ export interface OutboundRules {
   add(rule: OutboundRule): Promise<void>;
   /**
    * Answers the next call to a host, and leaves later ones alone, so that a retry succeeds. A second `once` for the host answers the call
-   * after that. The host 'crm' is `{crm}`.
+   * after that, unless another rule was added in between. The host 'crm' is `{crm}`.
    */
   once(host: string, answer?: Pick<OutboundRule, 'status' | 'headers' | 'body' | 'file'>): Promise<void>;
   /** Removes all rules. */

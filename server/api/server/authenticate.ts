@@ -24,13 +24,17 @@ const NODE_FETCH = /^(node|undici)$/;
 
 /**
  * The realm in which the control plane offers Basic authentication to programs that wait for a challenge. Browsers get none: they would open
- * a dialog of their own (D-181). The window also says who it is, because browsers leave out Sec-Fetch-Mode at plain HTTP addresses of other
- * machines.
+ * a dialog of their own (D-181). At plain HTTP addresses of other machines they leave out Sec-Fetch-Mode.
  */
-export function basicRealmFor(req: IncomingMessage, securityUrl: string): string | undefined {
-  const { headers } = req;
-  const isBrowser = headers['sec-fetch-mode'] !== undefined && !NODE_FETCH.test(headers['user-agent'] ?? '');
-  return isBrowser || changeSourceOf(req) === 'ui' ? undefined : securityUrl;
+export function basicRealmFor({ headers }: IncomingMessage, securityUrl: string): string | undefined {
+  const { 'user-agent': agent = '', 'sec-fetch-mode': fetchMode } = headers;
+  const isBrowser = fetchMode === undefined ? isNamedAsBrowser(agent) : !NODE_FETCH.test(agent);
+  return isBrowser ? undefined : securityUrl;
+}
+
+/** PowerShell also names itself after an old browser. */
+function isNamedAsBrowser(agent: string): boolean {
+  return agent.startsWith('Mozilla/') && !agent.includes('PowerShell');
 }
 
 /** The caller of a request. Throws the 401 of D-181, which says why credentials were refused. */

@@ -248,7 +248,7 @@ describe('the mock CRM', () => {
     ],
     ['a path with two slashes', 'oid=1', { path: `/${FORM_PATH}` }, 404, /Remove the slash at the end of the variable/],
     ['another encoding', 'oid=1', { path: `${FORM_PATH}?encoding=Shift_JIS` }, 415, /Shift_JIS/],
-    ['a compressed form', 'oid=1', { headers: { ...FORM, 'Content-Encoding': 'gzip' } }, 415, /compressed \(gzip\)/],
+    ['a compressed form', 'oid=1', { headers: { ...FORM, 'Content-Encoding': 'gzip' } }, 415, /Content-Encoding .gzip./],
     ['a case without orgid', 'email=a', { path: '/servlet/servlet.WebToCase' }, 400, /'orgid'/],
     ['a body that is too large', `oid=1&x=${'a'.repeat(300_000)}`, {}, 413, /larger than 262144 bytes/],
     ['a path that no variable names', 'oid=1', { path: '/forms/lead' }, 404, /no form at \/forms\/lead: no variable/],

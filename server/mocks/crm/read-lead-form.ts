@@ -13,9 +13,12 @@ const MAX_FORM_BYTES = 256 * 1024;
 export async function readLeadForm(request: IncomingMessage, query: URLSearchParams): Promise<Lead['fields']> {
   const bytes = await readWholeBody(request, MAX_FORM_BYTES);
   checkContentType(request.headers['content-type'] ?? '', query.get('encoding'));
-  const compression = request.headers['content-encoding'] ?? 'identity';
-  if (compression !== 'identity')
-    throw new PlatformError('unsupported_media_type', `the form is compressed (${compression}). Send it as it is.`);
+  const encoding = request.headers['content-encoding'] ?? 'identity';
+  if (encoding.toLowerCase() !== 'identity')
+    throw new PlatformError(
+      'unsupported_media_type',
+      `the form has the Content-Encoding '${encoding}'. Send it uncompressed, without this header.`,
+    );
   const text = decode(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   return text
     .split('&')

@@ -10,6 +10,9 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* Programs that a lambda starts reach the network by a proxy, where the rules apply (D-217). */
 
+/** More than the buffers of a connection hold. */
+const LARGE_SIZE = 16_000_000;
+
 const servers: (Server | TcpServer)[] = [];
 let host: string;
 let secureHost: string;
@@ -32,8 +35,10 @@ beforeAll(async () => {
       response.end(`${request.method} ${request.url} ${Buffer.concat(parts)}`);
     });
   };
-  const changeProtocol = (_request: IncomingMessage, socket: Duplex): void => {
-    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+  const changeProtocol = ({ url }: IncomingMessage, socket: Duplex): void => {
+    const large = `200 OK\r\nConnection: close\r\n\r\n${'a'.repeat(LARGE_SIZE)}`;
+    const changed = '101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n';
+    socket.end(`HTTP/1.1 ${url === '/large' ? large : changed}`);
   };
   host = `127.0.0.1:${(await listen(createServer(serve).on('upgrade', changeProtocol))).port}`;
   const { certPem: cert, keyPem: key } = await makeCertificate(Date.now());
@@ -169,6 +174,18 @@ describe('the calls of a program', () => {
     );
     expect(invocation.outbound).toMatchObject([{ method: 'GET', url: url(), status: 101 }]);
     expect(invocation.outbound[0]?.error).toBeUndefined();
+  });
+
+  it('that ask for another protocol in vain have the whole response', async () => {
+    const headers = ['Connection: Upgrade', 'Upgrade: echo'].flatMap((header) => ['-H', header]);
+    const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+    const large = await run(
+      curl(...headers, '-o', '/dev/null', '-w', '%{size_download}', `https://${secureHost}/large`),
+      env,
+    );
+    expect(resultOf(large)).toBe(`0 ${LARGE_SIZE}`);
+    const withBody = await run(curl(...headers, '-d', 'a', '-w', '%{http_code}', `https://${secureHost}/`), env);
+    expect(resultOf(withBody)).toContain('501');
   });
 
   it('of Python follow the rules', async ({ skip }) => {

@@ -84,7 +84,7 @@ describe('who does not say who they are (D-181)', () => {
       false,
       { 'Sec-Fetch-Mode': 'navigate', 'User-Agent': 'Mozilla/5.0 Firefox/140.0' },
     ],
-    ['no Basic authentication in the window over plain HTTP', false, { 'X-Terrarium-Client': 'ui' }],
+    ['no Basic authentication in a browser over plain HTTP', false, { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' }],
     ['no Basic authentication without a name of the browser', false, { 'Sec-Fetch-Mode': 'cors', 'User-Agent': '' }],
     ['Basic authentication in PowerShell', true, { 'User-Agent': 'Mozilla/5.0 (Windows NT 10.0) PowerShell/7.5.0' }],
     ["Basic authentication in Node's fetch", true, { 'Sec-Fetch-Mode': 'cors', 'User-Agent': 'node' }],

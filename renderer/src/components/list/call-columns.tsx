@@ -11,5 +11,13 @@ export function methodColumn<Row extends { method: string }>(more: { hideOrder: 
 /** Returns the column with the duration of a call. */
 export function tookColumn<Row extends { durationMs: number }>(more: { hideOrder: number }): GridColumn<Row> {
   const cell = ({ durationMs }: Row) => <Duration ms={durationMs} />;
-  return { id: 'took', ...more, sortBy: ({ durationMs }) => durationMs, header: 'Duration', width: 84, align: 'end', cell };
+  return {
+    id: 'took',
+    ...more,
+    sortBy: ({ durationMs }) => durationMs,
+    header: 'Duration',
+    width: 84,
+    align: 'end',
+    cell,
+  };
 }

@@ -48,6 +48,12 @@ it('crosses another value, an empty one, and a field that is not there', () => {
   expect(rows.get('(a custom field)')?.advice).toContain('a name that begins with 00N');
 });
 
+it('compares the organization of a web-to-case form, which has another name', () => {
+  const rows = rowsOf(leadWith({ orgid: '00D1', lead_source: 'Website' }));
+  expect(rows.get('orgid')).toMatchObject({ verdict: 'ok' });
+  expect(rows.has('oid')).toBe(false);
+});
+
 it('marks missing values neither as correct nor as wrong', () => {
   const rows = rowsOf(leadWith({ title: '' }));
   expect(rows.get('title')).toMatchObject({ verdict: 'absent' });

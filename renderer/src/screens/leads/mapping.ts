@@ -84,10 +84,12 @@ export function mappingOf(lead: Lead): MappingRow[] {
     const advice = judged.verdict === 'wrong' && { advice: adviceFor(field, from) };
     return { field, from, expected, value: sentValues.get(field), ...judged, ...advice };
   };
-  const knownFields = new Set<string>(['oid', 'lead_source', ...MEMBERS.map(([field]) => field), custom ?? '']);
+  // Web-to-case forms name it so.
+  const oidField = sentValues.has('orgid') && !sentValues.has('oid') ? 'orgid' : 'oid';
+  const knownFields = new Set<string>([oidField, 'lead_source', ...MEMBERS.map(([field]) => field), custom ?? '']);
   return [
-    sentValues.get('oid')?.trim()
-      ? compared('oid', OID_SOURCE, sender?.crmOid, sender ? 'the lambda has no CRM_OID' : noPayload)
+    sentValues.get(oidField)?.trim()
+      ? compared(oidField, OID_SOURCE, sender?.crmOid, sender ? 'the lambda has no CRM_OID' : noPayload)
       : missingOid(sender?.crmOid, sentValues.get('oid')),
     compared('lead_source', 'constant', LEAD_SOURCE),
     ...MEMBERS.map(([field, member]) => compared(field, `payload.${member}`, inPayload(member))),

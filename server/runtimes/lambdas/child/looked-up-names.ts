@@ -71,11 +71,11 @@ export class LookedUpNames {
         request.oncomplete = (...answer) => {
           if (!answer[0] || !canHavePlaceholder || !this.usesPlaceholders) return complete(...answer);
           // A name that DNS does not know can be in the file of hosts, as `localhost` is: clients look it up there next.
-          const { promises } = require('node:dns') as typeof import('node:dns');
-          return promises.lookup(name).then(
-            () => complete(...answer),
-            () => complete(null, [this.#placeholderOf(name)], [0]),
-          );
+          const { lookup } = require('node:dns') as typeof import('node:dns');
+          lookup(name, (error) => {
+            if (error) complete(null, [this.#placeholderOf(name)], [0]);
+            else complete(...answer);
+          });
         };
         return apply(lookUp, self, args);
       },

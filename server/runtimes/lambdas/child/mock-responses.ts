@@ -154,7 +154,8 @@ export class MockResponses {
     const reason = code === 'HPE_INVALID_URL' ? 'its path must begin with a slash' : message;
     const text = `the request is not valid in HTTP: ${reason}\n`;
     const head = `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${text.length}`;
-    socket.end(`HTTP/1.1 400 Bad Request\r\nConnection: close\r\n${head}\r\n\r\n${text}`);
+    const status = code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${head}\r\n\r\n${text}`);
   }
 
   #http2(): Server {

@@ -36,6 +36,7 @@ export class OutboundCalls {
   rulesOf: (head: RequestHead) => MetRule[] = () => [];
   leavesMachine: (socket: object) => boolean = () => false;
   onHead: (socket: Socket, head: RequestHead, isForProxy: boolean) => void = () => {};
+  onTunnel: (socket: Socket) => void = () => {};
   traceOf: () => TraceHeaders | undefined = () => undefined;
   hint: (text: string) => void = () => {};
   executionId: () => string | undefined = () => undefined;
@@ -104,6 +105,7 @@ export class OutboundCalls {
     return sniffSocket(socket, {
       http: () => connections.markHttp(socket),
       otherBytes: () => connections.use(socket),
+      tunnel: () => this.onTunnel(socket),
       requestStarted: (method, target, headers) => this.#recordRequest(socket, method, target, headers),
       body: (call, side, part, headers) => this.takeBody(call, side, part, headers),
       truncated: (call, contentLength, bodyBytes) => {
@@ -188,7 +190,8 @@ export class OutboundCalls {
   }
 
   #start(request: object, head: RequestHead, traceId = this.#traces.get(request)): void {
-    if (this.#hidden.has(request) || this.#ids.has(request)) return;
+    // A tunnel through a proxy is part of the call for which it is made.
+    if (head.method === 'CONNECT' || this.#hidden.has(request) || this.#ids.has(request)) return;
     this.#lastId += 1;
     this.#ids.set(request, this.#lastId);
     const executionId = this.executionId();

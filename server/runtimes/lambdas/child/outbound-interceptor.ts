@@ -53,6 +53,8 @@ export class OutboundInterceptor {
   /** The watched connections; each function diverts its connection to another. */
   readonly #watched = new WeakMap<Socket, (other: Socket) => void>();
   readonly #redirected = new WeakSet<Socket>();
+  /** The connections through a proxy, and those with TLS over them. */
+  readonly #tunnels = new WeakSet<Socket>();
   /** The connections that a mock received because of their port. */
   readonly #routed = new WeakMap<Socket, PortRoute>();
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
@@ -74,6 +76,7 @@ export class OutboundInterceptor {
     calls.executionId = executionId;
     this.#connections = new OutboundConnections(calls);
     this.#http2 = new Http2Calls(calls, this.#connections, (head) => this.#http2Connection(head));
+    calls.onTunnel = (socket) => void this.#tunnels.add(socket);
     calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
     this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make), callNumbers);
     calls.rulesOf = (head) => {
@@ -286,12 +289,15 @@ export class OutboundInterceptor {
     return { connection, error: ruleError(verdict, target) };
   }
 
-  /** A form that was about to go over a connection which is there already. */
-  #divert(socket: Socket, head: RequestHead, isForProxy: boolean): void {
+  /** A form that was about to go over a connection which is there already; or a call through a proxy, whose connection does not tell its host. */
+  #divert(socket: Socket, head: RequestHead, isWhole: boolean): void {
     const divert = this.#watched.get(socket);
-    const form = divert && !this.#redirected.has(socket) ? this.#formIn(head) : undefined;
+    if (!divert || this.#redirected.has(socket)) return;
+    const isForProxy = isWhole || this.#tunnels.has(socket);
+    const byHost = () => (isForProxy ? this.#answeredHere(head, (target) => this.#decide(target)) : undefined);
+    const form = this.#formIn(head) ?? byHost();
     const { target: connected } = this.#open.get(socket) ?? {};
-    if (!divert || !form) return;
+    if (!form) return;
     const isLocal = connected && !isForProxy && !canBeCrm(connected.hostname, this.#routes.ownHosts);
     if (isLocal && !this.#answers.isAfterRedirect(head)) return;
     divert(this.#socketFor(form, socket));
@@ -414,6 +420,8 @@ export class OutboundInterceptor {
     const { socket: lower } = connectOptionsIn(args);
     if (this.#isOwn || !lower) return socket;
     this.#connections.continue(socket, lower);
+    // As: the socket that TLS is started on.
+    if (this.#tunnels.has(lower as Socket)) this.#tunnels.add(socket);
     this.#watch(socket);
     return socket;
   }

@@ -20,10 +20,14 @@ import { NO_EXECUTION, type ProxyOrder } from './program-variables.ts';
 
 /** The first byte of a TLS handshake. */
 const TLS_HANDSHAKE = 0x16;
-/** A client that sends nothing for this time waits for the server, as with SSH and mail. */
+/** The ports of FTP, SSH, mail and MySQL, where a client waits for the server, unless it starts TLS. */
+const SERVER_FIRST_PORTS = new Set([21, 22, 25, 110, 143, 587, 1025, 2525, 3306]);
+/** The same with TLS from the start. */
+const SERVER_FIRST_TLS_PORTS = new Set([465, 990, 993, 995]);
+/** A client that sends nothing for this time waits for the server. */
 const SILENCE_MS = 500;
-/** Here the client always speaks first, but it may take its time: on a busy machine, reading certificates can last seconds. */
-const HTTPS_PORT = 443;
+/** At other ports the client usually speaks first, but it may take its time: on a busy machine, reading certificates can last seconds. */
+const LONG_SILENCE_MS = 5_000;
 /** They belong to one connection, not to the request. */
 const CONNECTION_HEADERS = new Set(
   'connection,expect,keep-alive,proxy-authenticate,proxy-authorization,proxy-connection,te,trailer,upgrade'.split(','),
@@ -79,9 +83,13 @@ export function startProgramProxy(
   inTunnel.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
     // As: the connections of a server of node:http are sockets.
     const socket = stream as Socket;
+    // Node does not read the body of such a request.
+    if (hasBody(request)) return void socket.end(BODY_WITH_UPGRADE);
     if (head.length > 0) socket.unshift(head);
     const response = new ServerResponse(request);
     response.assignSocket(socket);
+    // The server does this for its own responses only.
+    socket.on('drain', () => response.emit('drain'));
     response.shouldKeepAlive = false;
     response.once('finish', () => socket.end());
     serveInTunnel(request, response, request.headers.upgrade);
@@ -108,7 +116,8 @@ export function startProgramProxy(
     const host = hostnameIn(target);
     const at = `${target.hostname}:${port}`;
     const open = async (): Promise<void> => {
-      if ((await firstByte(socket, port)) !== TLS_HANDSHAKE) return relay(socket, connect({ host, port }));
+      if ((await firstByte(socket, SERVER_FIRST_PORTS.has(port) ? SILENCE_MS : LONG_SILENCE_MS)) !== TLS_HANDSHAKE)
+        return relay(socket, connect({ host, port }));
       const record = calls.open({ atMs: monotonicMs(), method: 'TLS', url: `tls://${at}` });
       await acceptTls(socket, host, port, { origin: `https://${at}`, executionId, record });
     };
@@ -127,8 +136,9 @@ export function startProgramProxy(
       socket.destroy();
     });
     secure.on('close', () => calls.update(tunnel.record, { connection, ended: true }));
-    secure.on('secure', async () => {
-      if ((await firstByte(secure, port)) !== undefined) return void inTunnel.emit('connection', secure);
+    secure.once('secure', async () => {
+      if (!SERVER_FIRST_TLS_PORTS.has(port) || (await firstByte(secure, SILENCE_MS)) !== undefined)
+        return void inTunnel.emit('connection', secure);
       if (!secure.readable) return void secure.destroy();
       // The record of the connection to the host replaces this one.
       calls.update(tunnel.record, { carriesHttp: true, ended: true });
@@ -174,6 +184,8 @@ const REJECTED_CERTIFICATE =
 const UNKNOWN_TEXT =
   'This proxy is for programs that a lambda starts: they get its address and password in HTTP_PROXY.\n';
 const UNKNOWN_CLIENT = { 'proxy-authenticate': 'Basic realm="Terrarium"', 'content-type': 'text/plain' };
+const BODY_WITH_UPGRADE =
+  'HTTP/1.1 501 Not Implemented\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nThe proxy does not pass on a request that has a body and changes the protocol.\n';
 const UNKNOWN_ANSWER = `HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm="Terrarium"\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
 
 /**
@@ -224,11 +236,13 @@ function forward(
     else refuse(isRefusal(error) ? 403 : 502, error.message);
   });
   response.on('close', () => outgoing.destroy());
-  const hasBody = 'content-length' in request.headers || 'transfer-encoding' in request.headers;
   // At once, so that the record of the request starts while the invocation is known that it belongs to.
-  if (hasBody) outgoing.flushHeaders();
+  if (hasBody(request)) request.pipe(outgoing).flushHeaders();
   else outgoing.end();
-  if (hasBody) request.pipe(outgoing);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return 'content-length' in headers || 'transfer-encoding' in headers;
 }
 
 /** The lines of a message without those of its connection; names and values alternating. */
@@ -258,8 +272,8 @@ function relay(socket: Socket, upstream: Socket): void {
   socket.pipe(upstream).pipe(socket);
 }
 
-/** The first byte that a client sends to a port, which stays unread; undefined if the server is to speak first. */
-function firstByte(socket: Socket, port: number): Promise<number | undefined> {
+/** The first byte that a client sends, which stays unread; undefined if it sends nothing for a time. */
+function firstByte(socket: Socket, silenceMs: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const conclude = (): void => {
       clearTimeout(timer);
@@ -269,7 +283,7 @@ function firstByte(socket: Socket, port: number): Promise<number | undefined> {
       if (part) socket.unshift(part);
       resolve(part?.[0]);
     };
-    const timer = port === HTTPS_PORT ? undefined : setTimeout(conclude, SILENCE_MS);
+    const timer = setTimeout(conclude, silenceMs);
     socket.on('readable', conclude);
   });
 }

@@ -8,6 +8,8 @@ export interface WireWatcher {
   http(): void;
   /** Bytes of another protocol are sent, or received first. */
   otherBytes(): void;
+  /** What follows is for the host to which a proxy connects. */
+  tunnel(): void;
   /** A request's head is about to be sent. What is returned represents the call from now on. */
   requestStarted(method: string, target: string, headers: string[]): object;
   /** One more part of a body; of a compressed one as it goes over the wire. `headers`: names and values alternating. */
@@ -29,20 +31,27 @@ const REQUEST_START = /^[A-Z-]{3,20} [^ ]+ ?/;
 export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(): boolean } {
   let wire: ReturnType<typeof readWire> | undefined;
   let isOff = false;
+  let isTunnel = false;
   const guard = (read: () => void): void => {
     if (isOff) return;
     try {
       read();
-    } catch {
+    } catch (reason) {
+      if (reason instanceof TunnelStart) {
+        wire = undefined;
+        isTunnel = true;
+        watcher.tunnel();
+        return;
+      }
       // No HTTP after all: nothing more is known of what was under way.
       isOff = true;
       if (wire) wire.close();
-      else watcher.otherBytes();
+      else if (!isTunnel) watcher.otherBytes();
     }
   };
   sniff(socket, {
     outgoing: (part) => {
-      if (isOff && !wire) return watcher.otherBytes();
+      if (isOff && !wire && !isTunnel) return watcher.otherBytes();
       guard(() => {
         const bytes = part();
         if (!wire && !REQUEST_START.test(bytes.toString('latin1', 0, 64))) throw new Error('no HTTP');
@@ -53,7 +62,8 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(
     },
     received: (bytes) => {
       if (wire) return guard(() => (bytes === null ? wire?.finish() : wire?.receive(bytes)));
-      if (isOff || bytes === null) return;
+      // In a tunnel, the proxy speaks first.
+      if (isOff || isTunnel || bytes === null) return;
       // HTTP servers do not speak first.
       isOff = true;
       watcher.otherBytes();
@@ -68,6 +78,9 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(
   return { isHeadOpen: () => !isOff && wire?.isHeadOpen() === true };
 }
 
+/** The request is one to a proxy. */
+class TunnelStart extends Error {}
+
 function readWire(watcher: WireWatcher) {
   // Here, not at the top: a lambda that makes no call needs none.
   const { HTTPParser } = require('http-parser-js') as typeof import('http-parser-js');
@@ -81,7 +94,7 @@ function readWire(watcher: WireWatcher) {
   let answerHeaders: string[] = [];
   requests[kOnHeadersComplete] = ({ method, url, headers }) => {
     const verb = HTTPParser.methods[method] ?? '';
-    if (verb === 'CONNECT') throw new Error('what follows is not for the one who is asked');
+    if (verb === 'CONNECT') throw new TunnelStart();
     requestHeaders = headers;
     open.push({ method: verb, call: watcher.requestStarted(verb, url, headers) });
   };

@@ -1,0 +1,129 @@
+import { createServer, request } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeCertificate } from '../../mocks/certificate.ts';
+import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
+
+/* A connection to a proxy of the developer's does not tell which host a call is for: its request does. */
+
+const received: string[] = [];
+const servers: Server[] = [];
+const ports = { plain: 0, tls: 0, proxy: 0 };
+let service: TestLambdaService;
+/** A service whose policy blocks. */
+let strictService: TestLambdaService;
+
+async function listen(server: Server): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // As: a listening TCP server has such an address.
+  return (server.address() as AddressInfo).port;
+}
+
+beforeAll(async () => {
+  const { certPem: cert, keyPem: key } = await makeCertificate(Date.now());
+  const target = createServer(({ method, url }, response) => {
+    received.push(`${method} ${url}`);
+    response.end('real');
+  });
+  ports.plain = await listen(target);
+  const toTarget = createTlsServer({ cert, key }, (socket) => void target.emit('connection', socket));
+  ports.tls = await listen(toTarget);
+  const proxy = createServer((incoming, response) => {
+    const { pathname: path } = new URL(incoming.url ?? '');
+    incoming.pipe(request({ port: ports.plain, path, method: incoming.method }, (answer) => answer.pipe(response)));
+  });
+  proxy.on('connect', ({ url = '' }, client) => {
+    const server = connect(url.endsWith(':443') ? ports.tls : ports.plain, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      client.pipe(server).pipe(client);
+    });
+    for (const socket of [client, server]) socket.on('error', () => server.destroy());
+  });
+  ports.proxy = await listen(proxy);
+  const outbound = { crm: 'catch' as const, crmAddress: () => undefined };
+  service = await TestLambdaService.start({ outbound });
+  strictService = await TestLambdaService.start({ outbound: { ...outbound, default: 'block' } });
+});
+afterAll(async () => {
+  await service.stop();
+  await strictService.stop();
+  for (const server of servers) server.close();
+});
+beforeEach(async () => {
+  received.length = 0;
+  await service.setOutboundRules();
+});
+
+/** A lambda that calls a host through the proxy whose port is the event. */
+const lambdaWith = (send: string) => `const http = require('http'), https = require('https'), tls = require('tls');
+  const tunnel = (path, port, then, failed) => http.request({ host: '127.0.0.1', port, method: 'CONNECT', path })
+    .on('connect', (response, socket) => then(socket)).on('error', failed).end();
+  exports.run = (event) => new Promise((resolve) => {
+    const failed = (error) => resolve('error ' + error.message);
+    const answered = (response) => { let text = response.statusCode + ' '; response.on('data', (part) => { text += part }).on('end', () => resolve(text)) };
+    ${send}
+  });`;
+
+const CLIENTS: [string, string, string][] = [
+  [
+    'the whole address in its request',
+    'http://api.example/orders',
+    "http.get({ host: '127.0.0.1', port: event, path: 'http://api.example/orders', headers: { host: 'api.example' } }, answered).on('error', failed);",
+  ],
+  [
+    'a tunnel',
+    'http://api.example/orders',
+    "tunnel('api.example:80', event, (socket) => http.get('http://api.example/orders', { createConnection: () => socket, headers: { host: 'api.example' } }, answered).on('error', failed), failed);",
+  ],
+  [
+    'a tunnel with TLS',
+    'https://api.example/orders',
+    `tunnel('api.example:443', event, (socket) => https.get('https://api.example/orders', {
+      headers: { host: 'api.example' },
+      createConnection: () => tls.connect({ socket, servername: 'api.example', rejectUnauthorized: false }) }, answered).on('error', failed), failed);`,
+  ],
+];
+
+describe.each(CLIENTS)('a call through a proxy, by %s,', (_way, url, send) => {
+  it('follows the rules for its host, and is recorded without its tunnel', async () => {
+    const id = service.lambda(lambdaWith(send));
+    const passed = await service.invoke(id, `${ports.proxy}`);
+    expect(resultOf(passed)).toBe('200 real');
+    expect(passed.outbound).toMatchObject([{ method: 'GET', url, status: 200 }]);
+    expect(received.splice(0)).toEqual(['GET /orders']);
+
+    await service.setOutboundRules({ host: 'api.example', action: 'block' });
+    const blocked = await service.invoke(id, `${ports.proxy}`);
+    expect(resultOf(blocked)).toContain('(outbound rule: block for api.example)');
+    expect(blocked.outbound).toMatchObject([{ url, blocked: true, rules: [{ text: 'block for api.example' }] }]);
+
+    await service.setOutboundRules({ host: 'api.example', action: 'answer', status: 418, body: 'tea' });
+    const answered = await service.invoke(id, `${ports.proxy}`);
+    expect(resultOf(answered)).toBe('418 tea');
+    expect(answered.outbound).toMatchObject([{ url, status: 418 }]);
+    expect(received).toEqual([]);
+  });
+
+  it('is blocked by the policy as a direct one', async () => {
+    const invocation = await strictService.invoke(strictService.lambda(lambdaWith(send)), `${ports.proxy}`);
+    expect(resultOf(invocation)).toContain('api.example');
+    expect(invocation.outbound).toMatchObject([{ url, blocked: true }]);
+    expect(received).toEqual([]);
+  });
+});
+
+it('a request that is no HTTP, in a tunnel, passes as it is', async () => {
+  const echo = await listen(createTcpServer((socket) => socket.pipe(socket)));
+  const proxy = createServer().on('connect', (_request, client) => {
+    const server = connect(echo, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      client.pipe(server).pipe(client);
+    });
+    client.on('error', () => server.destroy());
+  });
+  const send = `tunnel('api.example:5432', event, (socket) => socket.on('data', (part) => { resolve(String(part)); socket.destroy(); }).write('\\0ping'), failed);`;
+  const invocation = await service.invoke(service.lambda(lambdaWith(send)), `${await listen(proxy)}`);
+  expect(resultOf(invocation)).toBe('\0ping');
+});
