@@ -71,6 +71,8 @@ export default defineConfig({
           name: 'engine',
           // The files share a daemon: one can make a swarm, or start 30 containers, while another waits for a single one.
           fileParallelism: false,
+          // A folder can have files of other projects, too.
+          sequence: { groupOrder: 1 },
           include: [`${TESTS}.engine.test.ts`],
           globalSetup: BUILD,
           setupFiles: SEED,

@@ -128,8 +128,9 @@ describe('a container behind the gateway', () => {
     await root.post(`/root/containers/${container.id}/scale?numInstances=0`);
     await whenCount(0);
     await root.post(`/root/containers/${container.id}/scale?numInstances=1`);
-    await whenCount(1);
-    expect((await read(container)).properties.status).toBe('SCALING');
+    await expect
+      .poll(async () => (await read(container)).properties, POLL)
+      .toMatchObject({ tasks_running: 1, status: 'SCALING' });
     await open();
     await whenStatus(container, 'RUNNING');
     expect(await statusOf(url)).toBe('200 one');

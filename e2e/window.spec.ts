@@ -176,6 +176,8 @@ test('screens, a list and a resource are reached by keyboard', { tag: '@slow' },
   await expect(page.getByRole('heading', { name: 'Lambdas' })).toBeVisible();
 });
 
+const SCREENS_WITHOUT_ROWS = ['', 'containers', 'help', 'mails', 'settings'];
+
 test('axe finds no violation on any screen and any tab of its details, light and dark', { tag: '@slow' }, async ({
   page,
   platform,
@@ -189,9 +191,8 @@ test('axe finds no violation on any screen and any tab of its details, light and
     await platform.open(page, screen);
     // The frame is the same around all screens.
     await expectNoFaults(page, `/ui/${screen}`, screen === SCREENS[0] ? ':root' : 'main');
-    const row = page.getByRole('grid').getByRole('row').nth(1);
-    if (!(await row.isVisible())) continue;
-    await row.click();
+    if (SCREENS_WITHOUT_ROWS.includes(screen)) continue;
+    await page.getByRole('grid').getByRole('row').nth(1).or(page.getByRole('treeitem').last()).first().click();
     await waitUntilStill(page);
     await expectNoFaults(page, `a row of ${screen}`, 'main');
     for (const tab of await page.getByRole('main').getByRole('tab').all()) {

@@ -15,7 +15,7 @@ import { readGivenSeed, readPreparedSeed, readSeed } from '../services/seeds/rea
 import { SeedError } from '../services/seeds/seed-error.ts';
 import type { Seed } from '../services/seeds/seed-node.ts';
 import { seedTarget, TrialWorld } from '../services/seeds/seed-target.ts';
-import type { FsyncPolicy, StoreFiles } from '../storage/files/files.ts';
+import { type FsyncPolicy, notWritten, type StoreFiles } from '../storage/files/files.ts';
 import { openKeyedLog } from '../storage/files/keyed-log.ts';
 import { packageFile } from '../system/package-file.ts';
 import { hostsOf } from './addresses.ts';
@@ -65,7 +65,10 @@ export async function saveFirstRules(
   const log = await openKeyedLog<KeptOutboundRules>(files, { name: 'outbound-rules', ...options });
   try {
     const stored = outboundRulesIn(log, async () => {});
-    if (rules.length + stored.kept().rules.length > 0) await stored.replace({ rules });
+    if (rules.length + stored.kept().rules.length === 0) return;
+    await stored.replace({ rules }).catch((error: unknown) => {
+      throw notWritten(files.pathOf('outbound-rules.jsonl'), error);
+    });
   } finally {
     await log.close();
   }

@@ -55,6 +55,6 @@ export function curlText({ method, path, query, body }: ShownRequest, baseUrl: s
 }
 
 /** A text quoted as one word for a POSIX shell. */
-function quoted(text: string): string {
+export function quoted(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -30,8 +30,8 @@ function watch(isServerThere = true) {
     for (const frame of due) frame();
   };
   const emit = (name: string) => listeners.at(-1)?.onEvent({ name, data: '[]' });
-  const end = async () => {
-    listeners.at(-1)?.onEnd(false);
+  const end = async (isRefused = true) => {
+    listeners.at(-1)?.onEnd(isRefused);
     await vi.advanceTimersByTimeAsync(0);
   };
   return { stream, say: emit, end, listeners, pictures, draw, resetCount: () => resets, openCount: () => opened };
@@ -124,8 +124,8 @@ describe('the stream of events', () => {
     const { stream, end, listeners, resetCount } = watch();
     stream.start();
     listeners[0]?.onOpen();
-    await end();
-    expect([stream.connection.value, resetCount()]).toEqual(['polling', 1]);
+    await end(false);
+    expect([stream.connection.value, resetCount()]).toEqual(['connecting', 0]);
     stream.stop();
   });
 

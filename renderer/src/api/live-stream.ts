@@ -40,6 +40,7 @@ export class LiveStream {
 
   readonly #options: LiveStreamOptions;
   #end: (() => void) | undefined;
+  #probeCount = 0;
   /** Was there a time without listeners? */
   #hasGap = false;
   /** Topics with events that no listener has received yet. */
@@ -62,7 +63,7 @@ export class LiveStream {
         this.#options.onOpen();
       },
       onEvent: ({ name }) => this.#onEvent(name),
-      onEnd: () => void this.#onEnd(),
+      onEnd: (isRefused) => void this.#onEnd(isRefused),
     });
   }
 
@@ -108,15 +109,22 @@ export class LiveStream {
     });
   }
 
-  async #onEnd(): Promise<void> {
+  async #onEnd(isRefused: boolean): Promise<void> {
     this.#hasGap = true;
     const end = this.#end;
+    this.#probeCount += 1;
+    const probe = this.#probeCount;
     if (this.connection.value === 'live') this.connection.set('connecting');
     const isThere = await this.#options.isServerReachable();
-    // The stream may have been stopped or restarted, or another attempt succeeded.
-    if (this.#end !== end || this.connection.value === 'live') return;
-    this.connection.set(isThere ? 'polling' : 'lost');
-    if (isThere && !this.isPaused.value) this.#options.onReset();
+    // The stream may have been stopped or restarted, or another attempt may have ended or succeeded.
+    if (this.#end !== end || this.#probeCount !== probe || this.connection.value === 'live') return;
+    if (!isThere) this.connection.set('lost');
+    // A stream that only broke is resumed where it ended.
+    else if (!isRefused) this.connection.set('connecting');
+    else {
+      this.connection.set('polling');
+      if (!this.isPaused.value) this.#options.onReset();
+    }
   }
 
   #measure(): void {

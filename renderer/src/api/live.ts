@@ -5,6 +5,9 @@ import { LiveStream } from './live-stream.ts';
 import { queryClient } from './query-client.ts';
 import { checkSession } from './session.ts';
 
+/** A server that takes longer counts as gone. */
+const PROBE_LIMIT_MS = 10_000;
+
 const cache = new LiveCache(queryClient);
 
 /** The window's only event stream. Each event marks the data under its name (one of `keys`) as old. */
@@ -18,7 +21,7 @@ export const live = new LiveStream({
   onTopics: (topics) => cache.apply(topics),
   onReset: () => void queryClient.invalidateQueries(),
   onOpen: () => void queryClient.invalidateQueries({ predicate: ({ state }) => state.status === 'error' }),
-  isServerReachable: async () => (await checkSession()) === 'there',
+  isServerReachable: async () => (await checkSession(PROBE_LIMIT_MS)) === 'there',
 });
 
 /** Pauses or resumes live updates, and announces it. */

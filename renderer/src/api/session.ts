@@ -24,8 +24,8 @@ export async function openSession(): Promise<void> {
 }
 
 /** Is the server reachable, and does a session exist? Opens or closes the gate accordingly, unless the server is gone. */
-export async function checkSession(): Promise<'there' | 'gone'> {
-  const answer = await ask('GET', SESSION, { isSignIn: true });
+export async function checkSession(timeoutMs?: number): Promise<'there' | 'gone'> {
+  const answer = await ask('GET', SESSION, { isSignIn: true, ...(timeoutMs !== undefined && { timeoutMs }) });
   if (!answer.ok && answer.failure.kind === 'offline') return 'gone';
   if (!answer.ok && answer.failure.kind === 'signed-out') sessionState.expire();
   else sessionState.enter();

@@ -5,7 +5,8 @@ it.each([
   ['/home/ada/shop/.terrarium', 'shop', 'npx terrarium-emulator start'],
   ['C:\\Users\\ada\\shop\\.terrarium', 'shop', 'npx terrarium-emulator start'],
   ['/home/ada/shop/.terrarium/instances/demo', 'demo', 'npx terrarium-emulator start --instance demo'],
-  ['/tmp/my data', 'my data', 'npx terrarium-emulator start --data "/tmp/my data"'],
+  ['/tmp/my data', 'my data', "npx terrarium-emulator start --data '/tmp/my data'"],
+  ['D:\\my data', 'my data', 'npx terrarium-emulator start --data "D:\\my data"'],
   [':memory:', ':memory:', 'npx terrarium-emulator start --data :memory:'],
   [undefined, '127.0.0.1:4700', 'npx terrarium-emulator start'],
 ])('an instance in %s is called %s', (dataDir, name, startCommand) => {

@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { quoted } from '../api/curl.ts';
 import { useFailures } from '../api/failures.ts';
 import { type PlatformStatus, usePlatformStatus } from '../api/platform-status.ts';
 
@@ -31,7 +32,8 @@ export function instanceOf(dataDir: PlatformStatus['dataDir'], host: string): In
   const sum = [...host].reduce((before, letter) => (before * 31 + (letter.codePointAt(0) ?? 0)) % HUES, 0);
   const hue = FIRST_HUE + sum;
   const isDefault = dataDir === undefined || parts.at(-1) === '.terrarium';
-  const data = dataDir?.includes(' ') ? `"${dataDir}"` : dataDir;
+  // The shells of Windows quote by double quotes.
+  const data = dataDir?.includes('\\') ? `"${dataDir}"` : quoted(dataDir ?? '');
   const option = isNamed ? ` --instance ${name}` : isDefault ? '' : ` --data ${data}`;
   return { name, hue, startCommand: `${START}${option}` };
 }

@@ -237,9 +237,14 @@ export class SentForms {
   }
 
   /** When the newest lead of each event arrived, by the lambda's id and the event's text. A replay repeats another request. */
-  #arrivals(): Map<string, string> {
-    const leads = this.#crm.listLeads().filter(({ sender }) => sender?.replayOf === undefined);
-    return new Map(leads.map(({ sender, receivedAt }) => [`${sender?.lambdaId} ${sender?.event}`, receivedAt]));
+  #arrivals(): Map<Uuid, Map<string, string>> {
+    const arrivals = new Map<Uuid, Map<string, string>>();
+    for (const { sender, receivedAt } of this.#crm.listLeads()) {
+      if (!sender || sender.replayOf !== undefined) continue;
+      const ofLambda = arrivals.get(sender.lambdaId) ?? new Map<string, string>();
+      arrivals.set(sender.lambdaId, ofLambda.set(sender.event ?? '', receivedAt));
+    }
+    return arrivals;
   }
 
   #requestCandidate(seq: number, atMs: number, isWanted: IsWanted, arrivals = this.#arrivals()): Candidate {
@@ -249,17 +254,18 @@ export class SentForms {
       if (placed?.item.method !== 'POST' || placed.item.executionId !== undefined) return undefined;
       const { item } = placed;
       const { status = 0 } = item;
-      const body = item.request && bodyAt(bodies, item.request)?.bytes;
+      const body = () => item.request && bodyAt(bodies, item.request)?.bytes;
       const endpoint = this.#view.find(item.endpointId ?? '');
       const lambda = endpoint && this.#view.find(targetIdOf(endpoint));
+      const ofLambda = lambda && arrivals.get(lambda.id);
       // Sent again by the window or by the visitor.
-      const arrivedAt = lambda && body && arrivals.get(`${lambda.id} ${Buffer.from(body).toString()}`);
+      const arrivedAt = ofLambda?.get(Buffer.from(body() ?? []).toString());
       const isResent = arrivedAt !== undefined && arrivedAt >= item.at;
       const stop = isResent ? 'replayed' : (REJECTIONS[status] ?? 'gateway');
       const view = (): FormView => ({
         ...{ seq: 0, id: `request-${seq}`, at: item.at, stop, requestSeq: seq, endpointId: item.endpointId },
         reason: `${status}: ${messageIn(item.response && bodyAt(bodies, item.response)?.bytes)}`,
-        mapped: payloadIn(body),
+        mapped: payloadIn(body()),
         ...(lambda && isWanted(lambda.id) && { lambdaId: lambda.id, lambdaName: lambda.name }),
       });
       const facts = factsOfExchange(bodies, item, toExchangeView(item, seq, 0));

@@ -296,6 +296,8 @@ export class ContainerRunner {
         this.#failure = undefined;
         if (this.#imageId === imageId) this.#imageId = undefined;
       } catch (failure) {
+        // What was to be removed may stay.
+        this.#leaving.clear();
         if (!working.signal.aborted) this.#fail(failure);
       }
       this.#working = undefined;

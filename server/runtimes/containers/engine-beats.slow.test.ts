@@ -35,7 +35,7 @@ it('one answer that does not come in time does not make an engine unreachable, t
   const pings = () => server.requests.filter((url) => url.startsWith('/_ping')).length;
   const before = pings();
   server.answer(/^\/_ping/, () => server.reset());
-  await expect.poll(pings, POLL).toBe(before + 3);
+  await expect.poll(pings, POLL).toBeGreaterThanOrEqual(before + 3);
   expect(states).toEqual(['ready']);
   server.answer(/^\/_ping/, () => undefined);
   await expect.poll(() => states, POLL).toEqual(['ready', 'unreachable']);

@@ -14,7 +14,7 @@ import { hasChanged, type PipelineSource, type RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 
 interface ChoiceOptions {
-  request: Pick<PipelineRequest, 'source' | 'only' | 'repository' | 'isPushed'>;
+  request: Pick<PipelineRequest, 'source' | 'only' | 'repository' | 'isPushed' | 'retryOf'>;
   context: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>;
   /** The folder of the run, for files of the reader. */
   folder: { path: string };
@@ -142,7 +142,13 @@ export function printFindings(findings: readonly Finding[], isForced = false, pr
 }
 
 /** Returns the files that have changed, for each source that the pipeline may have. */
-async function changesOf({ request, context, checkout, project, beforeSha }: ChoiceOptions) {
+async function changesOf({
+  request,
+  context,
+  checkout,
+  project,
+  beforeSha,
+}: ChoiceOptions): Promise<(source: PipelineSource) => Pick<RuleFacts, 'changed' | 'changedSinceDefault'>> {
   const { repository, isPushed } = request;
   const { dir, branch, sha, isTag } = repository;
   const { default_branch: defaultBranch } = project;
@@ -177,12 +183,15 @@ async function changesOf({ request, context, checkout, project, beforeSha }: Cho
     isNoted = true;
     return sinceBase();
   };
-  return (source: PipelineSource): Pick<RuleFacts, 'changed' | 'changedSinceDefault'> => ({
-    changed() {
-      if (source === 'web' || source === 'schedule' || isTag) return true;
-      return source === 'push' ? withPush() : sinceBase();
+  const countsAsChanged = (source: PipelineSource) => source === 'web' || source === 'schedule' || isTag === true;
+  // The rules of a job that is run again have added it before.
+  if (request.retryOf !== undefined) return () => ({ changed: () => true, changedSinceDefault: () => true });
+  return (source) => ({
+    changed: () => countsAsChanged(source) || (source === 'push' ? withPush() : sinceBase()),
+    changedSinceDefault() {
+      if (branch === defaultBranch) return ofTree;
+      return (countsAsChanged(source) && !ofBranch) || sinceBase();
     },
-    changedSinceDefault: () => (branch === defaultBranch ? ofTree : sinceBase()),
   });
 }
 

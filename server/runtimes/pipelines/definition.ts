@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
-import { type Document, isMap, isPair, isScalar, isSeq, LineCounter, parse, parseAllDocuments, visit } from 'yaml';
+import { LineCounter, parse, parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import { faultOfYaml } from '../../model/yaml-limits.ts';
@@ -12,8 +12,8 @@ import { INSTALL_READER } from './declaration.ts';
 import { isTrue } from './expression.ts';
 import { git, withoutPassword } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
+import { edited, includeEdits, isMatrixJob, nameEdits, scalarEdits } from './reader-edits.ts';
 import { DEFINITION } from './repository.ts';
-import { serverScalar } from './server-scalar.ts';
 import { spanMs } from './time-span.ts';
 
 /** Most of one file, as on the server. */
@@ -234,7 +234,7 @@ export interface ReadOptions {
 interface DefinitionFiles {
   visited: Set<string>;
   /** The files that the reader reads in another way than they are written, by their paths in the file system. */
-  changed: Map<string, { content: string; readAs: string }>;
+  changed: Map<string, string>;
 }
 
 /**
@@ -290,7 +290,8 @@ function withUnread(written: Written, name: string, content: Written): Written {
   const ofDefault = (keyword: string) => (isInherited(keyword) ? Object(written.default)[keyword] : undefined);
   const defaults = UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, ofDefault(keyword)]);
   const isWritten = isWhollyWritten(written, name);
-  const writtenOf = (keyword: string) => writtenValue(written, name, keyword) ?? ofDefault(keyword) ?? written[keyword];
+  const writtenOf = (keyword: string) =>
+    writtenValue(written, name, keyword) ?? ofDefault(keyword) ?? (isInherited(keyword) ? written[keyword] : undefined);
   const wholeValues = PARTLY_READ.filter((keyword) => isWritten && content[keyword]).map((keyword) => [
     keyword,
     withMembers(content[keyword], writtenOf(keyword)),
@@ -401,12 +402,15 @@ async function checkFiles(options: ReadOptions, path: string, files: DefinitionF
   }
   const lineOf = (at: number) => `${path}:${lineCounter.linePos(at).line}`;
   const edits = documents.flatMap((document) => scalarEdits(document, lineOf));
-  const ofReader = [...documents.flatMap(nameEdits), ...includeEdits(documents.at(-1), options)];
+  const ofReader = [
+    ...documents.flatMap(nameEdits),
+    ...includeEdits(documents.at(-1), (rule) => isUnchanged(rule, options)),
+  ];
   const readAs = edited(content, [...edits, ...ofReader]);
   if (readAs !== content) {
     const file = await realpath(join(options.dir, path));
     // A link can lead out of the checkout.
-    if (file.startsWith(`${await realpath(options.dir)}${sep}`)) files.changed.set(file, { content, readAs });
+    if (file.startsWith(`${await realpath(options.dir)}${sep}`)) files.changed.set(file, readAs);
   }
   let last: unknown;
   try {
@@ -429,79 +433,12 @@ async function checkFiles(options: ReadOptions, path: string, files: DefinitionF
   return merged(all, definition);
 }
 
-/** A change of a text. */
-interface Edit {
-  from: number;
-  to: number;
-  text: string;
-}
-
-function edited(content: string, edits: readonly Edit[]): string {
-  let text = content;
-  for (const { from, to, text: replacement } of edits.toSorted((a, b) => b.from - a.from)) {
-    // A list can end with the white space before what follows it.
-    const end = from + text.slice(from, to).trimEnd().length;
-    text = `${text.slice(0, from)}${replacement}${text.slice(end)}`;
-  }
-  return text;
-}
-
-/** Writes plain scalars so that the reader reads them as the server. Throws PipelineError for those that the server refuses. */
-function scalarEdits(document: Document, lineOf: (at: number) => string): Edit[] {
-  const edits: Edit[] = [];
-  visit(document, {
-    Scalar(key, { type, tag, range, source }) {
-      if (key === 'key' || type !== 'PLAIN' || tag !== undefined || !range || source === undefined) return;
-      const text = serverScalar(source);
-      if (text === null)
-        throw new PipelineError(
-          `${lineOf(range[0])} cannot be read: GitLab does not accept the date ${source}. Put it in quotation marks.`,
-        );
-      if (text !== undefined) edits.push({ from: range[0], to: range[1], text });
-    },
-  });
-  return edits;
-}
-
-/** The name of one job of a matrix. */
-const MATRIX_JOB = /^(.+): \[.*\]$/;
-const isMatrixJob = (name: unknown) => typeof name === 'string' && MATRIX_JOB.test(name);
-
-/** Replaces the names of single jobs of a matrix in needs and dependencies by that of the whole job, the only one that the reader knows. */
-function nameEdits(document: Document): Edit[] {
-  const edits: Edit[] = [];
-  visit(document, {
-    Scalar(key, { value, range }, path) {
-      const pair = path.findLast((node) => isPair(node));
-      const keyword = isPair(pair) && key !== 'key' && isScalar(pair.key) ? pair.key.value : undefined;
-      const [, name] = (typeof value === 'string' && MATRIX_JOB.exec(value)) || [];
-      if (range && name !== undefined && (keyword === 'needs' || keyword === 'dependencies' || keyword === 'job'))
-        edits.push({ from: range[0], to: range[1], text: JSON.stringify(name) });
-    },
-  });
-  return edits;
-}
-
-/** Replaces the changed files of an include's rule, which the reader ignores, by a file that does not exist if they have not changed. */
-function includeEdits(document: Document | undefined, { variables, hasChanged }: ReadOptions): Edit[] {
-  const includes = isMap(document?.contents) ? document.contents.get('include', true) : undefined;
-  const rules = (isSeq(includes) ? includes.items : [includes]).flatMap((include) => {
-    const list = isMap(include) ? include.get('rules', true) : undefined;
-    return isSeq(list) ? list.items : [];
-  });
-  return rules.flatMap((rule) => {
-    if (!document || !isMap(rule)) return [];
-    const { if: condition, changes: value } = rule.toJS(document);
-    if (value === undefined || (typeof condition === 'string' && !isTrue(condition, variables))) return [];
-    const { success, data } = changes.safeParse(value);
-    if (!success || hasChanged(data)) return [];
-    const [pair] = ['exists', 'changes'].flatMap((name) =>
-      rule.items.filter(({ key }) => isScalar(key) && key.value === name),
-    );
-    const [from] = (isScalar(pair?.key) && pair.key.range) || [];
-    const [, to] = Object(pair?.value).range ?? [];
-    return from === undefined || to === undefined ? [] : [{ from, to, text: 'exists: [.git/none]' }];
-  });
+/** True for a rule of an include that matches but for its files, none of which has changed. */
+function isUnchanged(rule: unknown, { variables, hasChanged }: ReadOptions): boolean {
+  const { if: condition, changes: value } = Object(rule);
+  if (value === undefined || (typeof condition === 'string' && !isTrue(condition, variables))) return false;
+  const { success, data } = changes.safeParse(value);
+  return success && !hasChanged(data);
 }
 
 /** The content of a file over that of what it includes: jobs of both have the keywords of both. */
@@ -581,16 +518,22 @@ async function expandedText(
   args.push('--state-dir', state, '--variables-file', join(state, 'variables.yml'));
   // The reader takes the branch of the checkout otherwise.
   if (definitionVariables.CI_COMMIT_BRANCH === undefined) args.push('--unset-variable', 'CI_COMMIT_BRANCH');
-  const aside = await moveReaderFiles(dir, join(dir, state));
-  for (const [path, { readAs }] of changed) await writeFile(path, readAs);
-  const { stdout } = await runProgram(process.execPath, args, {
-    cwd: dir,
-    env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder}/` },
-    maxBuffer: MAX_EXPANDED_BYTES,
-    timeout: READER_TIMEOUT_MS,
-    signal,
-  })
-    .catch((failure) => {
+  const movedFiles = new Map<string, string>();
+  const readerFiles = READER_FILES.map((name) => join(dir, name)).filter((path) => existsSync(path));
+  try {
+    for (const path of [...readerFiles, ...changed.keys()]) {
+      const aside = join(dir, state, `moved-${movedFiles.size}`);
+      await renameFile(path, aside);
+      movedFiles.set(path, aside);
+    }
+    for (const [path, readAs] of changed) await writeFile(path, readAs);
+    const { stdout } = await runProgram(process.execPath, args, {
+      cwd: dir,
+      env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder}/` },
+      maxBuffer: MAX_EXPANDED_BYTES,
+      timeout: READER_TIMEOUT_MS,
+      signal,
+    }).catch((failure) => {
       signal.throwIfAborted();
       if (failure.killed && failure.signal === 'SIGTERM')
         throw new PipelineError(`${definitionFile} cannot be read within ${READER_TIMEOUT_MS / 1_000} s`);
@@ -599,27 +542,16 @@ async function expandedText(
         ? `it is larger than ${MAX_EXPANDED_BYTES} bytes when expanded`
         : complaintIn(failure.stderr);
       throw new PipelineError(`${definitionFile} cannot be read: ${reason}`);
-    })
-    .finally(async () => {
-      for (const [path, { content }] of changed) await writeFile(path, content);
-      await aside.moveBack();
     });
-  return stdout.slice(stdout.search(/^---$/m) + 4);
+    return stdout.slice(stdout.search(/^---$/m) + 4);
+  } finally {
+    // Jobs find them unchanged in their checkouts.
+    for (const [path, aside] of movedFiles) await renameFile(aside, path);
+  }
 }
 
 /** Files of a repository by which gitlab-ci-local changes a pipeline; a server ignores them. */
 const READER_FILES = ['.gitlab-ci-local.yml', '.gitlab-ci-local-env'];
-
-/** Moves such files away until the definition is read: jobs find them in their checkouts. */
-async function moveReaderFiles(dir: string, to: string): Promise<{ moveBack(): Promise<void> }> {
-  const present = READER_FILES.filter((name) => existsSync(join(dir, name)));
-  for (const name of present) await renameFile(join(dir, name), join(to, name));
-  return {
-    async moveBack() {
-      for (const name of present) await renameFile(join(to, name), join(dir, name));
-    },
-  };
-}
 
 /** ASCII only, because YAML allows fewer unescaped characters than JSON. */
 function asciiJson(value: unknown): string {

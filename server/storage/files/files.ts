@@ -1,4 +1,4 @@
-import { PlatformError } from '../../model/errors.ts';
+import { PlatformError, reasonOf } from '../../model/errors.ts';
 
 /** The storage of a store's files: in memory only (tests, temporary worlds), or in a folder. */
 export type StorageBackend = { kind: 'memory' } | { kind: 'folder'; dir: string };
@@ -67,6 +67,12 @@ export class StoreError extends Error {
     this.path = path;
     this.line = options.line;
   }
+}
+
+/** A file of a new world cannot be written. */
+export function notWritten(path: string, error: unknown): StoreError {
+  const advice = 'Free some disk space and make the folder writable for you, or choose another data folder.';
+  return new StoreError(path, `cannot be written (${reasonOf(error)}). ${advice}`, { cause: error });
 }
 
 /** An open data folder was removed, renamed or replaced, or belongs to another process: it must not be changed. Clients get it (D-015). */

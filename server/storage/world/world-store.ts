@@ -9,6 +9,7 @@ import {
   type FsyncPolicy,
   MemoryFiles,
   type StorageBackend,
+  notWritten,
   StoreError,
   type StoreFiles,
 } from '../files/files.ts';
@@ -75,8 +76,7 @@ export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions,
     const { id, resources } = await options.createWorld(files);
     low.data = { id, seq: 0, resources: new Map(Object.entries(deepClone(resources))) };
     await low.write().catch((error: unknown) => {
-      const advice = 'Free some disk space and make the folder writable for you, or choose another data folder.';
-      throw new StoreError(files.pathOf(WORLD_FILE), `cannot be written (${reasonOf(error)}). ${advice}`);
+      throw notWritten(files.pathOf(WORLD_FILE), error);
     });
   }
   const index = new WorldIndex();

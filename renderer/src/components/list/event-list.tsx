@@ -74,9 +74,7 @@ export function EventList<Row>(props: EventListProps<Row>) {
           <Segments
             label="Time"
             segments={TIMES}
-            value={
-              TIMES.find(({ id }) => termsOf(q, TIME_FIELDS).join() === (id === '' ? '' : `since:${id}`))?.id ?? 'other'
-            }
+            value={TIMES.find(({ id }) => timeOf(q) === (id === '' ? '' : `since:${id}`))?.id ?? 'other'}
             onChange={(id) => setTime(id === '' ? [] : [`since:${id}`])}
           />
           <span className="flex flex-wrap items-center gap-1">
@@ -164,6 +162,13 @@ export function RecordedEvents<Row>(
 
 function isoOf(atMs: number): string {
   return new Date(Math.round(atMs)).toISOString();
+}
+
+/** The terms that limit the time of a query. Saved views of earlier versions have `time:>10m` for `since:10m`. */
+function timeOf(q: string): string {
+  return termsOf(q, TIME_FIELDS)
+    .join()
+    .replace(/^time:>=?/, 'since:');
 }
 
 interface StateCountProps {

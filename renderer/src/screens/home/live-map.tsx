@@ -37,7 +37,7 @@ export function LiveMap() {
   const isLost = useValue(live.connection) === 'lost';
   const map = query.data;
   const missing = useMissingOf();
-  const withheld = missing('apiendpoint.view') && missing('lambda.view');
+  const withheld = missing('apiendpoint.view') && missing('container.view') && missing('lambda.view');
   const failing = map?.nodes.filter(({ isFailing }) => isFailing).length ?? 0;
   return (
     <section aria-labelledby={headingId} className="min-w-0">

@@ -72,8 +72,8 @@ function failBrokenAnswers(agent: Agent): void {
     request.prependOnceListener('response', (response: IncomingMessage) => {
       // The modem would follow a redirect, without a listener for errors, to any host that the engine names.
       delete response.headers.location;
-      // No engine sends one: a proxy or another server does, with any status.
-      if (/^text\/html\b/.test(response.headers['content-type'] ?? '')) {
+      // No engine sends one: another server does, or a filter before an engine, which forbids a request.
+      if (response.statusCode !== 403 && /^text\/html\b/.test(response.headers['content-type'] ?? '')) {
         request.emit('error', Object.assign(new Error('the response is a web page'), { code: WEB_PAGE }));
         response.destroy();
         return;

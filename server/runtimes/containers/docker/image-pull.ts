@@ -119,7 +119,8 @@ export async function registryCredentials(image: string, user: DockerUser): Prom
       env: user.env,
       timeout: HELPER_TIMEOUT_MS,
     });
-    running.child.stdin?.end(serveraddress);
+    // A helper may end before it has read its input.
+    running.child.stdin?.on('error', () => undefined).end(serveraddress);
     const { Username: username, Secret: secret } = credentials.parse(JSON.parse((await running).stdout));
     if (username === TOKEN_USER) return { identitytoken: secret, serveraddress } as never; // its type lacks tokens
     return { username, password: secret, serveraddress };

@@ -33,12 +33,8 @@ interface Item {
   labels: Readonly<Record<string, string>>;
 }
 
-/** The creators of a world's resources, each once. */
-export async function ownersOf(connection: DockerConnection, worldId: Uuid): Promise<(Owner | undefined)[]> {
-  return ownersIn(await itemsOf(connection, `${LABEL.world}=${worldId}`));
-}
-
-const ownersIn = (items: readonly Item[]) =>
+/** The creators of resources, each once. */
+export const ownersIn = (items: readonly Pick<Item, 'labels'>[]) =>
   [...new Set(items.map(({ labels }) => labels[LABEL.owner]))].map(readOwner);
 
 /** The resources of all worlds in an engine; resources without our label are ignored. */

@@ -4,8 +4,8 @@ import { type Owner, sharesFolders } from '../../../system/owner.ts';
 import { isRunning, lockHolder } from '../../../system/processes.ts';
 import { EngineUnreachable } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
-import type { WorldMark } from './labels.ts';
-import { ownersOf } from './leftovers.ts';
+import { ownedBy, type WorldMark } from './labels.ts';
+import { ownersIn } from './leftovers.ts';
 
 /**
  * Throws EngineUnreachable if a platform runs in another folder that has containers of this world: one of the two folders is a copy of the
@@ -13,7 +13,9 @@ import { ownersOf } from './leftovers.ts';
  */
 export async function refuseCopy(connection: DockerConnection, { worldId, owner }: WorldMark): Promise<void> {
   if (owner?.dataDir === undefined) return;
-  for (const other of await ownersOf(connection, worldId)) {
+  // Only what every engine may be asked for, also behind a filter.
+  const listed = await connection.ask((docker) => docker.listContainers({ all: true, filters: ownedBy(worldId) }));
+  for (const other of ownersIn(listed.map(({ Labels: labels }) => ({ labels })))) {
     const pid = await runningIn(other, worldId);
     if (pid === undefined || pid === owner.pid) continue;
     throw new EngineUnreachable(
