@@ -8,8 +8,8 @@ import {
   FolderLost,
   type FsyncPolicy,
   MemoryFiles,
-  type StorageBackend,
   notWritten,
+  type StorageBackend,
   StoreError,
   type StoreFiles,
 } from '../files/files.ts';

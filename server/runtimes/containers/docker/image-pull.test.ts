@@ -61,16 +61,16 @@ it('a pull is sent with the credentials that `docker login` has stored', async (
   const auth = Buffer.from('ada:secret').toString('base64');
   await writeFile(join(folder, 'config.json'), JSON.stringify({ auths: { 'registry.example': { auth } } }));
   const server = await startEngineServer();
-  const sent: unknown[] = [];
+  const sentCredentials: unknown[] = [];
   server.answer(/^\/images\/create/, (response) => {
     const header = String(response.req.headers['x-registry-auth']);
-    sent.push(JSON.parse(Buffer.from(header, 'base64url').toString()));
+    sentCredentials.push(JSON.parse(Buffer.from(header, 'base64url').toString()));
     response.end('{"status":"Status: Image is up to date"}\n');
   });
   const user = { env: { DOCKER_CONFIG: folder }, homeDir: undefined };
   const connection = connectForTests(server.url, { user });
   await pullImage(connection, 'registry.example/shop:1', { signal: new AbortController().signal });
-  expect(sent).toEqual([{ username: 'ada', password: 'secret', serveraddress: 'registry.example' }]);
+  expect(sentCredentials).toEqual([{ username: 'ada', password: 'secret', serveraddress: 'registry.example' }]);
   connection.close();
   await server.stop();
 });

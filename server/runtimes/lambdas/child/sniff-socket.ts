@@ -8,7 +8,7 @@ export interface WireWatcher {
   http(): void;
   /** Bytes of another protocol are sent, or received first. */
   otherBytes(): void;
-  /** What follows is for the host to which a proxy connects. */
+  /** The connection is a tunnel from now on: a proxy connects it to another host. */
   tunnel(): void;
   /** A request's head is about to be sent. What is returned represents the call from now on. */
   requestStarted(method: string, target: string, headers: string[]): object;
