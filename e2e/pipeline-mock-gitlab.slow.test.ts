@@ -132,8 +132,9 @@ describe('Git over HTTP', () => {
   it('a manual job runs when it is played; any other job cannot be played', async () => {
     // In a first push, all files have changed; the job that is played keeps that.
     const rules = '[{changes: [none.txt], when: manual, allow_failure: true}]';
-    const definition = `unit: {script: [echo hi]}\nship: {rules: ${rules}, script: [echo shipped]}\n`;
-    const { id, sha } = await pushed('manual', { '.gitlab-ci.yml': definition });
+    const laterRules = '[{changes: [none.txt], when: never}, {when: manual, allow_failure: true}]';
+    const definition = `unit: {script: [echo hi]}\nship: {rules: ${rules}, script: [echo shipped]}\nlater: {rules: ${laterRules}, script: [echo later]}\n`;
+    const { id, sha, dir } = await pushed('manual', { '.gitlab-ci.yml': definition });
     await ended(id, sha);
     const jobsNamed = async (jobName: string) => (await gitlab.Jobs.all(id)).filter(({ name }) => name === jobName);
     const [[unit], [ship]] = [await jobsNamed('unit'), await jobsNamed('ship')];
@@ -141,6 +142,13 @@ describe('Git over HTTP', () => {
     await gitlab.Jobs.play(id, ship?.id ?? 0);
     await expect.poll(async () => (await jobsNamed('ship')).map(({ status }) => status)).toContain('success');
     await expect(gitlab.Jobs.play(id, unit?.id ?? 0)).rejects.toThrow(/Unplayable Job/);
+
+    await git(dir, 'commit', '-q', '--allow-empty', '-m', 'More');
+    await git(dir, 'push', '-q', 'origin', 'main');
+    await ended(id, await git(dir, 'rev-parse', 'HEAD'));
+    const [later] = await jobsNamed('later');
+    await gitlab.Jobs.play(id, later?.id ?? 0);
+    await expect.poll(async () => (await jobsNamed('later')).map(({ status }) => status)).toContain('success');
   });
 
   it('push options create and change a merge request, whose address the push prints ("Push options")', async () => {

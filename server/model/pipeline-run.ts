@@ -69,6 +69,8 @@ export const pipelineStart = z.strictObject({
   folder: z.string().max(4_096).optional(),
   /** For a retried job: the original run. */
   retryOf: z.string().max(64).optional(),
+  /** The commit that the branch had before the push that started the run, or zeros. */
+  beforeSha: z.string().max(64).optional(),
   jobs: z.array(pipelineJob).max(1_000),
 });
 

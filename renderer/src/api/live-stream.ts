@@ -40,7 +40,10 @@ export class LiveStream {
 
   readonly #options: LiveStreamOptions;
   #end: (() => void) | undefined;
+  /** True if the stream opened in this attempt. */
+  #hasOpened = false;
   #probeCount = 0;
+  #latestProbe = 0;
   /** Was there a time without listeners? */
   #hasGap = false;
   /** Topics with events that no listener has received yet. */
@@ -59,6 +62,7 @@ export class LiveStream {
     this.#meter = setInterval(() => this.#measure(), 1000);
     this.#end = this.#options.listen({
       onOpen: () => {
+        this.#hasOpened = true;
         this.connection.set('live');
         this.#options.onOpen();
       },
@@ -114,13 +118,16 @@ export class LiveStream {
     const end = this.#end;
     this.#probeCount += 1;
     const probe = this.#probeCount;
+    const isBroken = this.#hasOpened && !isRefused;
+    this.#hasOpened = false;
     if (this.connection.value === 'live') this.connection.set('connecting');
     const isThere = await this.#options.isServerReachable();
-    // The stream may have been stopped or restarted, or another attempt may have ended or succeeded.
-    if (this.#end !== end || this.#probeCount !== probe || this.connection.value === 'live') return;
+    // The stream may have been stopped or restarted, another attempt succeeded, or a later probe ended.
+    if (this.#end !== end || this.#latestProbe > probe || this.connection.value === 'live') return;
+    this.#latestProbe = probe;
     if (!isThere) this.connection.set('lost');
     // A stream that only broke is resumed where it ended.
-    else if (!isRefused) this.connection.set('connecting');
+    else if (isBroken) this.connection.set('connecting');
     else {
       this.connection.set('polling');
       if (!this.isPaused.value) this.#options.onReset();

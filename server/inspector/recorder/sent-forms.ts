@@ -240,9 +240,9 @@ export class SentForms {
   #arrivals(): Map<Uuid, Map<string, string>> {
     const arrivals = new Map<Uuid, Map<string, string>>();
     for (const { sender, receivedAt } of this.#crm.listLeads()) {
-      if (!sender || sender.replayOf !== undefined) continue;
+      if (sender?.event === undefined || sender.replayOf !== undefined) continue;
       const ofLambda = arrivals.get(sender.lambdaId) ?? new Map<string, string>();
-      arrivals.set(sender.lambdaId, ofLambda.set(sender.event ?? '', receivedAt));
+      arrivals.set(sender.lambdaId, ofLambda.set(sender.event, receivedAt));
     }
     return arrivals;
   }
@@ -259,7 +259,8 @@ export class SentForms {
       const lambda = endpoint && this.#view.find(targetIdOf(endpoint));
       const ofLambda = lambda && arrivals.get(lambda.id);
       // Sent again by the window or by the visitor.
-      const arrivedAt = ofLambda?.get(Buffer.from(body() ?? []).toString());
+      const bytes = ofLambda && body();
+      const arrivedAt = bytes && ofLambda.get(Buffer.from(bytes).toString());
       const isResent = arrivedAt !== undefined && arrivedAt >= item.at;
       const stop = isResent ? 'replayed' : (REJECTIONS[status] ?? 'gateway');
       const view = (): FormView => ({

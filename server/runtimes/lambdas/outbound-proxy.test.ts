@@ -9,7 +9,7 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 const received: string[] = [];
 const servers: Server[] = [];
-const ports = { plain: 0, tls: 0, proxy: 0 };
+const ports = { plain: 0, tls: 0, proxy: 0, crm: 0 };
 let service: TestLambdaService;
 /** A service whose policy blocks. */
 let strictService: TestLambdaService;
@@ -42,7 +42,8 @@ beforeAll(async () => {
     for (const socket of [client, server]) socket.on('error', () => server.destroy());
   });
   ports.proxy = await listen(proxy);
-  const outbound = { crm: 'catch' as const, crmAddress: () => undefined };
+  ports.crm = await listen(createServer((_request, response) => response.end('mock')));
+  const outbound = { crm: 'catch' as const, crmAddress: () => ({ host: '127.0.0.1', port: ports.crm }) };
   service = await TestLambdaService.start({ outbound });
   strictService = await TestLambdaService.start({ outbound: { ...outbound, default: 'block' } });
 });
@@ -103,6 +104,14 @@ describe.each(CLIENTS)('a call through a proxy, by %s,', (_way, url, send) => {
     const answered = await service.invoke(id, `${ports.proxy}`);
     expect(resultOf(answered)).toBe('418 tea');
     expect(answered.outbound).toMatchObject([{ url, status: 418 }]);
+    expect(received).toEqual([]);
+  });
+
+  it('is answered by the mock CRM if the host is that of the CRM', async () => {
+    const id = service.lambda(lambdaWith(send), { env: { CRM_API_BASEPATH: 'api.example' } });
+    const invocation = await service.invoke(id, `${ports.proxy}`);
+    expect(resultOf(invocation)).toBe('200 mock');
+    expect(invocation.outbound).toMatchObject([{ url, caughtBy: 'crm', status: 200 }]);
     expect(received).toEqual([]);
   });
 

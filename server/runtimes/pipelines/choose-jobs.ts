@@ -14,7 +14,7 @@ import { hasChanged, type PipelineSource, type RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 
 interface ChoiceOptions {
-  request: Pick<PipelineRequest, 'source' | 'only' | 'repository' | 'isPushed' | 'retryOf'>;
+  request: Pick<PipelineRequest, 'source' | 'only' | 'repository' | 'isPushed'>;
   context: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>;
   /** The folder of the run, for files of the reader. */
   folder: { path: string };
@@ -184,8 +184,6 @@ async function changesOf({
     return sinceBase();
   };
   const countsAsChanged = (source: PipelineSource) => source === 'web' || source === 'schedule' || isTag === true;
-  // The rules of a job that is run again have added it before.
-  if (request.retryOf !== undefined) return () => ({ changed: () => true, changedSinceDefault: () => true });
   return (source) => ({
     changed: () => countsAsChanged(source) || (source === 'push' ? withPush() : sinceBase()),
     changedSinceDefault() {

@@ -199,6 +199,7 @@ it('keeps the names of single jobs of a matrix in needs and dependencies, which 
 build: {stage: build, parallel: {matrix: [{OS: [a, b], ARCH: c}]}, script: ls}
 b: {script: ls, dependencies: ["build: [b, c]"]}
 c: {script: ls, needs: ["build: [a, c]", {job: "build: [b, c]", artifacts: false}, b]}
+d: {script: ls, rules: [{if: $A, needs: ["build: [a, c]"]}]}
 `,
   });
   expect(jobs.get('b')).toMatchObject({ dependencies: ['build: [b, c]'] });
@@ -207,4 +208,5 @@ c: {script: ls, needs: ["build: [a, c]", {job: "build: [b, c]", artifacts: false
     { job: 'build: [b, c]', artifacts: false },
     { job: 'b' },
   ]);
+  expect(jobs.get('d')?.rules).toMatchObject([{ needs: [{ job: 'build: [a, c]' }] }]);
 });

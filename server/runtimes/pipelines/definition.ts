@@ -301,7 +301,8 @@ function withUnread(written: Written, name: string, content: Written): Written {
   const hasUntracked = isWritten && caches.every(isRecord) && caches.some(({ untracked }) => untracked === true);
   const all = [...defaults, ...Object.entries(content), ...wholeValues, ...(hasUntracked ? [['cache', caches]] : [])];
   const dependencies = withMatrixJobs(content.dependencies, writtenValue(written, name, 'dependencies'));
-  const read = { ...Object.fromEntries(all), dependencies };
+  const readRules = withNeeds(content.rules, writtenValue(written, name, 'rules'));
+  const read = { ...Object.fromEntries(all), dependencies, rules: readRules };
   const needs = writtenValue(written, name, 'needs');
   const ownNeeds: unknown[] = Array.isArray(needs) ? needs : [];
   const rules: unknown[] = Array.isArray(content.rules) ? content.rules : [];
@@ -313,6 +314,15 @@ function withUnread(written: Written, name: string, content: Written): Written {
     return { ...Object(need), ...(isMatrixJob(job) && { job }), ...(parallel !== undefined && { parallel }) };
   });
   return { ...read, needs: withParallel };
+}
+
+/** Rules as they were read, but with their needs as they are written. */
+function withNeeds(rules: unknown, written: unknown): unknown {
+  if (!Array.isArray(rules) || !Array.isArray(written) || rules.length !== written.length) return rules;
+  return rules.map((rule, at) => {
+    const { needs } = Object(written[at]);
+    return Array.isArray(needs) && needs.every(isPlainNeed) ? { ...Object(rule), needs } : rule;
+  });
 }
 
 /** Names as they were read, but those of single jobs of a matrix as they are written. */
@@ -521,7 +531,7 @@ async function expandedText(
   const movedFiles = new Map<string, string>();
   const readerFiles = READER_FILES.map((name) => join(dir, name)).filter((path) => existsSync(path));
   try {
-    for (const path of [...readerFiles, ...changed.keys()]) {
+    for (const path of new Set([...readerFiles, ...changed.keys()])) {
       const aside = join(dir, state, `moved-${movedFiles.size}`);
       await renameFile(path, aside);
       movedFiles.set(path, aside);

@@ -93,5 +93,6 @@ describe.skipIf(process.platform === 'win32')('a job on this machine', () => {
       'after_script exceeded its time of 1 s and was ended: it is ignored',
       'ends with 3',
     ]);
+    expect(lines.join()).not.toContain('Killed');
   });
 });

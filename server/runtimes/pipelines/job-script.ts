@@ -36,11 +36,11 @@ ${
     ? `if [ $code -eq 0 ]; then CI_JOB_STATUS=success; else CI_JOB_STATUS=failed; fi
 export CI_JOB_STATUS
 echo '${AFTER_TITLE}'
-( sleep ${limitS}; ( : >"$at/late" ); read -r after <"$at/after.pid"; kill -9 $after ) >/dev/null 2>&1 &
+( sleep ${limitS} && { ( : >"$at/late" ); read -r after <"$at/after.pid"; kill -9 $after; } ) >/dev/null 2>&1 &
 limit=$!
 exec 3>&1
 # In the foreground, because the programs of a background job ignore interrupts. What the shell says of an end by force is left out.
-{ "$shell" -c 'echo $$ >"$1/after.pid"; exec "$0" "$1/${SCRIPT_FILES.after}"' "$shell" "$at" 2>&3 3>&-; } 2>/dev/null
+{ "$shell" -c 'echo $$ >"$1/after.pid"; exec 2>&3 3>&-; exec "$0" "$1/${SCRIPT_FILES.after}"' "$shell" "$at"; } 2>/dev/null
 after=$?
 kill $limit 2>/dev/null
 if [ -e "$at/late" ]; then echo 'after_script exceeded its time of ${limitS} s and was ended: it is ignored'

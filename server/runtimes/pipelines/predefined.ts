@@ -4,7 +4,7 @@ import type { Checkout } from './checkout.ts';
 import type { PipelineSource } from './rules.ts';
 import type { ScmMergeRequestRecord, ScmProjectRecord } from './scm-client.ts';
 
-const NO_COMMIT = '0'.repeat(40);
+export const NO_COMMIT = '0'.repeat(40);
 
 /** Properties of a run, for the variables of its jobs. */
 export interface RunIdentity {

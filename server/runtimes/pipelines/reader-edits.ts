@@ -12,15 +12,16 @@ interface Edit {
 }
 
 export function edited(content: string, edits: readonly Edit[]): string {
-  let text = content;
-  const isWithin = (edit: Edit, other: Edit) => other !== edit && other.from <= edit.from && edit.to <= other.to;
-  const outerEdits = edits.filter((edit) => !edits.some((other) => isWithin(edit, other)));
-  for (const { from, to, text: replacement } of outerEdits.toSorted((a, b) => b.from - a.from)) {
+  const parts: string[] = [];
+  let end = 0;
+  // Of two edits, one of which is within the other, the outer one counts.
+  for (const { from, to, text } of edits.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
+    if (from < end) continue;
+    parts.push(content.slice(end, from), text);
     // A list can end with the white space before what follows it.
-    const end = from + text.slice(from, to).trimEnd().length;
-    text = `${text.slice(0, from)}${replacement}${text.slice(end)}`;
+    end = from + content.slice(from, to).trimEnd().length;
   }
-  return text;
+  return parts.join('') + content.slice(end);
 }
 
 /** Writes plain scalars so that the reader reads them as the server. Throws PipelineError for those that the server refuses. */
@@ -50,10 +51,9 @@ export function nameEdits(document: Document): Edit[] {
   visit(document, {
     Scalar(key, { value, range }, path) {
       const keywords = path.flatMap((node) => (isPair(node) && isScalar(node.key) ? [node.key.value] : []));
-      // Those in rules stay: what is read of them is not corrected.
       const isNeed = keywords.some((keyword) => keyword === 'needs' || keyword === 'dependencies');
       const [, name] = (typeof value === 'string' && MATRIX_JOB.exec(value)) || [];
-      if (range && key !== 'key' && name !== undefined && isNeed && !keywords.includes('rules') && !document.has(value))
+      if (range && key !== 'key' && name !== undefined && isNeed && !document.has(value))
         edits.push({ from: range[0], to: range[1], text: JSON.stringify(name) });
     },
   });

@@ -11,7 +11,10 @@ import { scmOf } from './scm-client.ts';
 /** The request that runs a job again, with the commit of its run. */
 export interface PipelineRetry {
   repository: Repository;
-  request: Pick<PipelineRequest, 'project' | 'source' | 'only' | 'retryOf' | 'isKept' | 'takesWorkingTree' | 'typed'>;
+  request: Pick<
+    PipelineRequest,
+    'project' | 'source' | 'only' | 'retryOf' | 'isKept' | 'isPushed' | 'beforeSha' | 'takesWorkingTree' | 'typed'
+  >;
 }
 
 /**
@@ -41,7 +44,8 @@ export async function retryRequest<T>(
     throw new PipelineError(
       `run ${id} was of a working tree, which is not stored. Run the pipeline again with --working-tree.`,
     );
-  const { folder: dir, branch, sha } = run;
+  const { folder: dir, branch, sha, beforeSha } = run;
+  const push = beforeSha !== undefined && { isPushed: true as const, beforeSha };
   if ((await commitOf(dir, sha)) === undefined)
     throw new PipelineError(
       `commit ${sha.slice(0, 8)} of run ${id} no longer exists in ${dir}. Run the pipeline of its branch again.`,
@@ -59,6 +63,6 @@ export async function retryRequest<T>(
       originPath: repository?.originPath,
       uncommitted: 0,
     },
-    request: { ...retryOf, isKept: true, takesWorkingTree: false },
+    request: { ...retryOf, ...push, isKept: true, takesWorkingTree: false },
   });
 }

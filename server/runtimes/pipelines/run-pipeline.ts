@@ -30,7 +30,7 @@ import type {
   PlanOfJobs,
 } from './pipeline-request.ts';
 import type { PlatformCalls } from './platform-calls.ts';
-import { predefinedVariables } from './predefined.ts';
+import { NO_COMMIT, predefinedVariables } from './predefined.ts';
 import { recordedRun } from './recorded-run.ts';
 import { commitOf, type Repository } from './repository.ts';
 import type { PipelineSource } from './rules.ts';
@@ -219,6 +219,7 @@ async function startOf(options: PlannedRun, { key }: KeyPair): Promise<Omit<Pipe
     ...(request.isKept && { folder: dir }),
     ...(request.startedBy !== undefined && { startedBy: request.startedBy }),
     ...(request.retryOf !== undefined && { retryOf: request.retryOf }),
+    ...(request.isPushed && { beforeSha: options.beforeSha ?? NO_COMMIT }),
   };
 }
 

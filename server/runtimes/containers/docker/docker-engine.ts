@@ -110,12 +110,11 @@ export class DockerEngine implements ContainerEngine {
     }
     options.signal.throwIfAborted();
     const surplus = workload.kind === 'job' ? [] : present.slice(0, Math.max(0, present.length - workload.instances));
-    await Promise.all(
-      [...old, ...surplus].map(async (instance) => {
-        await options.beforeRemoval(instance);
-        await this.#remove(instance);
-      }),
-    );
+    const removals = [...old, ...surplus].map(async (instance) => {
+      await options.beforeRemoval(instance);
+      await this.#remove(instance);
+    });
+    for (const removal of await Promise.allSettled(removals)) if (removal.status === 'rejected') throw removal.reason;
   }
 
   async remove(recordId: Uuid): Promise<void> {

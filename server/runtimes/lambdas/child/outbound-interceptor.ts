@@ -273,6 +273,7 @@ export class OutboundInterceptor {
     head: RequestHead,
     decide: (target: ConnectionTarget) => OutboundVerdict | undefined,
   ): MockedForm | undefined {
+    if (!URL.canParse(head.url)) return undefined;
     const formOf = optionsOf(new URL(head.url));
     const target = this.#plainTarget(formOf);
     const verdict = target && decide(target);
@@ -281,7 +282,8 @@ export class OutboundInterceptor {
     const connection = {
       target,
       verdict,
-      otherwise: this.#otherwise(target),
+      // All requests to the lambda's own CRM are for its mock.
+      ...(!target.isCrm && { otherwise: this.#otherwise(target) }),
       isTls,
       formOf,
       decideWithout: this.#decideWithout(target),

@@ -28,6 +28,8 @@ const SERVER_FIRST_TLS_PORTS = new Set([465, 990, 993, 995]);
 const SILENCE_MS = 500;
 /** At other ports the client usually speaks first, but it may take its time: on a busy machine, reading certificates can last seconds. */
 const LONG_SILENCE_MS = 5_000;
+/** Here it always does. */
+const HTTPS_PORT = 443;
 /** They belong to one connection, not to the request. */
 const CONNECTION_HEADERS = new Set(
   'connection,expect,keep-alive,proxy-authenticate,proxy-authorization,proxy-connection,te,trailer,upgrade'.split(','),
@@ -84,7 +86,7 @@ export function startProgramProxy(
     // As: the connections of a server of node:http are sockets.
     const socket = stream as Socket;
     // Node does not read the body of such a request.
-    if (hasBody(request)) return void socket.end(BODY_WITH_UPGRADE);
+    if (hasBody(request) && request.headers['content-length'] !== '0') return void socket.end(BODY_WITH_UPGRADE);
     if (head.length > 0) socket.unshift(head);
     const response = new ServerResponse(request);
     response.assignSocket(socket);
@@ -116,7 +118,7 @@ export function startProgramProxy(
     const host = hostnameIn(target);
     const at = `${target.hostname}:${port}`;
     const open = async (): Promise<void> => {
-      if ((await firstByte(socket, SERVER_FIRST_PORTS.has(port) ? SILENCE_MS : LONG_SILENCE_MS)) !== TLS_HANDSHAKE)
+      if ((await firstByte(socket, silenceLimit(port, SERVER_FIRST_PORTS))) !== TLS_HANDSHAKE)
         return relay(socket, connect({ host, port }));
       const record = calls.open({ atMs: monotonicMs(), method: 'TLS', url: `tls://${at}` });
       await acceptTls(socket, host, port, { origin: `https://${at}`, executionId, record });
@@ -137,7 +139,7 @@ export function startProgramProxy(
     });
     secure.on('close', () => calls.update(tunnel.record, { connection, ended: true }));
     secure.once('secure', async () => {
-      if (!SERVER_FIRST_TLS_PORTS.has(port) || (await firstByte(secure, SILENCE_MS)) !== undefined)
+      if ((await firstByte(secure, silenceLimit(port, SERVER_FIRST_TLS_PORTS))) !== undefined)
         return void inTunnel.emit('connection', secure);
       if (!secure.readable) return void secure.destroy();
       // The record of the connection to the host replaces this one.
@@ -272,8 +274,14 @@ function relay(socket: Socket, upstream: Socket): void {
   socket.pipe(upstream).pipe(socket);
 }
 
-/** The first byte that a client sends, which stays unread; undefined if it sends nothing for a time. */
-function firstByte(socket: Socket, silenceMs: number): Promise<number | undefined> {
+/** The time after which a client that sends nothing waits for the server; undefined if none does. */
+function silenceLimit(port: number, serverFirstPorts: ReadonlySet<number>): number | undefined {
+  if (port === HTTPS_PORT) return undefined;
+  return serverFirstPorts.has(port) ? SILENCE_MS : LONG_SILENCE_MS;
+}
+
+/** The first byte that a client sends, which stays unread; undefined if it sends nothing for the time. */
+function firstByte(socket: Socket, silenceMs: number | undefined): Promise<number | undefined> {
   return new Promise((resolve) => {
     const conclude = (): void => {
       clearTimeout(timer);
@@ -283,7 +291,7 @@ function firstByte(socket: Socket, silenceMs: number): Promise<number | undefine
       if (part) socket.unshift(part);
       resolve(part?.[0]);
     };
-    const timer = setTimeout(conclude, silenceMs);
+    const timer = silenceMs === undefined ? undefined : setTimeout(conclude, silenceMs);
     socket.on('readable', conclude);
   });
 }
