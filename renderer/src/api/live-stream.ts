@@ -58,6 +58,7 @@ export class LiveStream {
 
   start(): void {
     if (this.#end) return;
+    this.#hasOpened = false;
     this.connection.set('connecting');
     this.#meter = setInterval(() => this.#measure(), 1000);
     this.#end = this.#options.listen({

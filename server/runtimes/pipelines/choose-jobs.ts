@@ -14,7 +14,7 @@ import { hasChanged, type PipelineSource, type RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 
 interface ChoiceOptions {
-  request: Pick<PipelineRequest, 'source' | 'only' | 'repository' | 'isPushed'>;
+  request: Pick<PipelineRequest, 'source' | 'only' | 'repository' | 'isPushed' | 'retryOf'>;
   context: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>;
   /** The folder of the run, for files of the reader. */
   folder: { path: string };
@@ -37,6 +37,11 @@ export interface ChosenJobs extends Plan {
   facts: RuleFacts;
 }
 
+const ALL_CHANGED: Pick<RuleFacts, 'changed' | 'changedSinceDefault'> = {
+  changed: () => true,
+  changedSinceDefault: () => true,
+};
+
 /**
  * Chooses the jobs that GitLab would run first: the merge request pipeline's if any join it, or else the branch pipeline's.
  *
@@ -53,10 +58,9 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
   const changesFor = await changesOf(options);
   const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
   let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
-  const planFor = async (source: PipelineSource) => {
+  const planFor = async (source: PipelineSource, changes = changesFor(source)) => {
     const variables = variablesFor(source);
     const values = givenValues(variables);
-    const changes = changesFor(source);
     if (!definition || hasIncludes) {
       definition = await readDefinition({
         dir: checkout.dir,
@@ -79,10 +83,15 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     };
     return { ...planOf(definition, facts, variables), definition, variables, facts };
   };
+  const missingIn = (planned: readonly PlannedJob[]) =>
+    only.filter((jobName) => !planned.some(({ name, base }) => jobName === name || jobName === base));
   for (const source of sources) {
-    const { jobs: planned, leftOut, definition, variables, facts } = await planFor(source);
+    let plan = await planFor(source);
+    // A job that is run again was part of the pipeline, although the commits that rules compare may have changed since.
+    if (request.retryOf !== undefined && missingIn(plan.jobs).length > 0) plan = await planFor(source, ALL_CHANGED);
+    const { jobs: planned, leftOut, definition, variables, facts } = plan;
     const jobs = only.length === 0 ? planned : planned.filter(isAmong(only));
-    const unknown = only.filter((jobName) => !planned.some(({ name, base }) => jobName === name || jobName === base));
+    const unknown = missingIn(planned);
     if (jobs.length > 0 && unknown.length === 0) {
       const chosen = { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
       if (requestedSource) return chosen;
