@@ -1,15 +1,13 @@
 // The package with package managers and runtimes other than npm and Node.js: installed from a registry on loopback into an empty
 // project, then used as a command and as a library.
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { MANAGERS } from '../scripts/extra-packages.mjs';
+import { startEngineServer } from '../server/testing/engine-server.ts';
 import { type LoopbackRegistry, startLoopbackRegistry } from './loopback-registry.ts';
 import { packPackage } from './packed-package.ts';
 
@@ -92,22 +90,15 @@ it.each([
 });
 
 it('Deno ends with the command although an engine has not answered', async () => {
-  const engine = createServer(async ({ url = '' }, response) => {
-    if (url.startsWith('/events')) return engine.emit('watched');
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Api-Version': '1.41' });
-    if (url === '/when-watched') await watched;
-    response.end('{}');
-  }).listen(0, '127.0.0.1');
-  const watched = once(engine, 'watched');
-  onTestFinished(() => {
-    engine.closeAllConnections();
-    engine.close();
+  const engine = await startEngineServer();
+  onTestFinished(() => engine.stop());
+  const watched = new Promise<void>((resolve) => {
+    engine.answer(/^\/events/, () => resolve());
   });
-  await once(engine, 'listening');
-  const { port } = engine.address() as AddressInfo;
+  engine.answer(/^\/when-watched/, (response) => watched.then(() => response.end()));
   await lastLine([...deno, 'add', `npm:${NAME}`]);
-  const wait = [process.execPath, '-e', `fetch('http://127.0.0.1:${port}/when-watched')`];
-  const env = { DOCKER_HOST: `tcp://127.0.0.1:${port}` };
+  const wait = [process.execPath, '-e', `fetch('${engine.url.replace('tcp', 'http')}/when-watched')`];
+  const env = { DOCKER_HOST: engine.url };
   expect(await lastLine([...deno, 'run', '-A', `npm:${NAME}`, 'exec', '--', ...wait], env)).toBe('');
 });
 
