@@ -48,7 +48,7 @@ async function imagesNeeded({ config, terminal, client }: OfflineContext): Promi
         image === SAMPLE_IMAGE && SYSTEM === 'linux'
           ? "the sample's image is built from programs of this machine instead"
           : 'builds and containers that use it fail';
-      const fetch = () => engine.requireImage(image, AbortSignal.timeout(FETCH_LIMIT_MS), () => undefined);
+      const fetch = () => engine.requireImage(image, AbortSignal.timeout(FETCH_LIMIT_MS));
       return report(false, `${image} is not on this machine: ${instead}`, fetch);
     }),
   );

@@ -424,7 +424,7 @@ async function checkFiles(options: ReadOptions, path: string, files: DefinitionF
   }
   let last: unknown;
   try {
-    last = documentsOf(edited(content, edits)).at(-1)?.toJS();
+    last = (edits.length > 0 ? documentsOf(edited(content, edits)) : documents).at(-1)?.toJS();
   } catch (cause) {
     throw new PipelineError(`${path} cannot be read: ${reasonOf(cause)}`);
   }

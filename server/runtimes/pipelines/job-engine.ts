@@ -185,10 +185,10 @@ export class JobEngine {
   }
 
   /** Pulls an image unless the engine has it. Rejects with the reason if it cannot be pulled. */
-  async requireImage(name: string, signal: AbortSignal, onPull: () => void): Promise<void> {
+  async requireImage(name: string, signal: AbortSignal, onPull?: () => void): Promise<void> {
     if (await this.hasImage(name)) return;
     signal.throwIfAborted();
-    onPull();
+    onPull?.();
     await pullImage(this.connection, name, { signal });
   }
 

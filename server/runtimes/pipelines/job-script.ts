@@ -39,7 +39,7 @@ echo '${AFTER_TITLE}'
 ( sleep ${limitS} && { ( : >"$at/late" ); read -r after <"$at/after.pid"; kill -9 $after; } ) >/dev/null 2>&1 &
 limit=$!
 exec 3>&1
-# In the foreground, because the programs of a background job ignore interrupts. What the shell says of an end by force is left out.
+# In the foreground, because the programs of a background job ignore interrupts. The shell's message about a killed process is left out.
 { "$shell" -c 'echo $$ >"$1/after.pid"; exec 2>&3 3>&-; exec "$0" "$1/${SCRIPT_FILES.after}"' "$shell" "$at"; } 2>/dev/null
 after=$?
 kill $limit 2>/dev/null

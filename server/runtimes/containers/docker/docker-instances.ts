@@ -15,7 +15,7 @@ import { LABEL, ownedBy, type WorldMark } from './labels.ts';
 import { ensureNetwork, inTurn, removeNetwork } from './networks.ts';
 import { inspectedContainer, readInstance } from './read-instance.ts';
 
-/** Given files belong to root; only their owner and group read them. */
+/** The files belong to root, and each user of the container can read them. */
 const FILE_MODE = 0o644;
 
 const listedContainers = z.array(z.looseObject({ Id: z.string(), Created: z.number() }));

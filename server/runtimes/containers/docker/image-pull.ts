@@ -22,7 +22,7 @@ export async function pullImage(
 ): Promise<void> {
   const { pullMs } = connection.limits;
   const authconfig = await registryCredentials(image, connection.user);
-  // Whether the daemon is there, its beats tell.
+  // The beats of the engine show whether the daemon is there.
   const silent = refusal(image, new Error(`the registry did not respond for ${pullMs / 1_000} s`));
   const stream = await connection
     .ask((docker) => docker.pull(withTag(image), { authconfig }))

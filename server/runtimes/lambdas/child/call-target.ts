@@ -42,7 +42,7 @@ export function targetOf(
   const port = Number(options.port);
   if (options.path || !(port > 0)) return undefined;
   const host = String(options.host || 'localhost').replace(/^\[|\]$/g, '');
-  // Who has looked up the address himself says with TLS which name he means. To a proxy, it is that of the host behind it.
+  // A client that has looked up the address itself names the host for TLS. In a request to a proxy, this is the host behind it.
   const serverName = options.method === 'CONNECT' ? undefined : options.servername;
   const name = isIP(host) ? String(serverName || findName(host) || host) : host;
   const hostname = (/^\p{ASCII}*$/u.test(name) ? '' : domainToASCII(name)) || name.toLowerCase();

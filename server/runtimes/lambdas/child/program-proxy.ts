@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import {
   createServer,
@@ -138,14 +139,13 @@ export function startProgramProxy(
       socket.destroy();
     });
     secure.on('close', () => calls.update(tunnel.record, { connection, ended: true }));
-    secure.once('secure', async () => {
-      if ((await firstByte(secure, silenceLimit(port, SERVER_FIRST_TLS_PORTS))) !== undefined)
-        return void inTunnel.emit('connection', secure);
-      if (!secure.readable) return void secure.destroy();
-      // The record of the connection to the host replaces this one.
-      calls.update(tunnel.record, { carriesHttp: true, ended: true });
-      relay(secure, connectTls({ host, port, servername: isIP(host) ? '' : host }));
-    });
+    await once(secure, 'secure');
+    if ((await firstByte(secure, silenceLimit(port, SERVER_FIRST_TLS_PORTS))) !== undefined)
+      return void inTunnel.emit('connection', secure);
+    if (!secure.readable) return void secure.destroy();
+    // The record of the connection to the host replaces this one.
+    calls.update(tunnel.record, { carriesHttp: true, ended: true });
+    relay(secure, connectTls({ host, port, servername: isIP(host) ? '' : host }));
   };
 
   // A client that leaves early must not end the thread.
