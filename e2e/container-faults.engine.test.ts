@@ -113,6 +113,17 @@ describe('a container that cannot run as it is defined', () => {
     await expect.poll(reasonWhileRunning, POLL).toMatch(/ended with exit code 3, after \d+ restarts?/);
   });
 
+  it('a crash loop is not HEALTHY while its check passes between two ends', async () => {
+    const cmd = 'httpd -p 8080 -h /www; sleep 2; exit 3';
+    const health_checks = [{ ...frequent, protocol: 'TCP' }];
+    const container = await make.container(tenant, idle({ cmd, port_mappings: [web], health_checks }));
+    const statusBetweenEnds = async () => {
+      const { status, tasks_healthy: healthy, status_detail: detail } = (await read(container)).properties;
+      return healthy === 1 && /restart/.test(detail?.reason) ? status : undefined;
+    };
+    await expect.poll(statusBetweenEnds, POLL).toBe('RUNNING');
+  });
+
   it('a process that is killed for the memory of its instance is reported even if the instance runs on', async () => {
     const container = await make.container(tenant, idle({ memory: 16, cmd: `(tail /dev/zero); ${IDLE}` }));
     await expect.poll(() => reasonOf(container), POLL).toMatch(/^a process of instance \w{12} was killed because/);

@@ -2,7 +2,15 @@ import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { expectNoLeftovers, IDLE, requireEngine, serveOn, testImage, testImageWith } from '../server/testing/engine.ts';
+import {
+  expectNoLeftovers,
+  IDLE,
+  requireEngine,
+  serveOn,
+  testImage,
+  testImageFor,
+  testImageWith,
+} from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
@@ -231,6 +239,42 @@ it('more CPUs than the machine has are capped, and the status says so; a hundred
   await whenStatus(container, 'RUNNING');
   await whenReason(container, /^the container engine has \d+ CPUs, so an instance gets \d+ and not 512$/);
   expect(await create(app({ cpus: 0.001 }))).toMatchObject(refusal(400, '/properties/cpus'));
+});
+
+it('less memory than engines accept is raised, and the status says so', async () => {
+  const container = await make.container(tenant, app({ memory: 4 }));
+  await whenReason(container, /^an instance gets 6 MB of memory, the smallest that Docker accepts, and not 4$/);
+});
+
+it('a service_port that the platform does not use is named in the status, next to other differences', async () => {
+  const container = await make.container(
+    tenant,
+    app({ memory: 4, port_mappings: [{ ...web, type: 'external', service_port: 1 }] }),
+  );
+  await whenReason(
+    container,
+    /^an instance gets 6 MB .*; port 'web' has service_port \d+ and not 1, because the platform chooses it$/,
+  );
+});
+
+it('an external volume is a local one, and the status says so once', async () => {
+  const { id: volume_id } = await make.volume(tenant, { type: 'external', external_id: 'nfs-1' });
+  const container = await make.container(
+    tenant,
+    app({ volumes: ['/data', '/more'].map((mount_path) => ({ mount_path, volume_id })) }),
+  );
+  await whenReason(
+    container,
+    /^volume '[^']+' is a local one, because external volumes such as 'nfs-1' are not mounted$/,
+  );
+});
+
+it('an image for another architecture is named as that when its program cannot run', async () => {
+  const { Arch: architecture } = await docker.version();
+  const foreign = architecture === 'amd64' ? 'arm64' : 'amd64';
+  const container = await make.container(tenant, { image: await testImageFor(foreign), memory: 16 });
+  const reason = `^instance \\w{12} ended with exit code \\d+, .*\\. Its image is for linux/${foreign}, and the engine runs on linux/\\w+\\. See its log\\.$`;
+  await whenReason(container, new RegExp(reason));
 });
 
 it('the log still contains what replaced instances wrote, and a long line as it was written', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { basic } from '../server/testing/checked-client.ts';
-import { expectNoLeftovers, requireEngine, testImage } from '../server/testing/engine.ts';
+import { expectNoLeftovers, requireEngine, testImage, testImageWith } from '../server/testing/engine.ts';
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
@@ -294,6 +294,16 @@ describe.skipIf(missing !== undefined)('a swarm of two nodes', () => {
     const { container, url } = await serve({ health_checks: [check] });
     await expect.poll(async () => (await read(container)).status, POLL).toBe('HEALTHY');
     expect((await request(url, 5)).failures).toEqual([]);
+    await remove(container);
+  });
+
+  it("counts an instance whose image's own check passes as healthy, and caps its CPUs to those of a node", async () => {
+    const checked = 'terrarium-test/well:1';
+    for (const engine of [docker, node.docker])
+      await testImageWith(checked, ['HEALTHCHECK --interval=1s --timeout=60s --retries=1 CMD true'], engine);
+    const container = await create({ image: checked, cpus: 512 });
+    await expect.poll(async () => (await read(container)).status, POLL).toBe('HEALTHY');
+    expect(await reason(container)).toMatch(/^the container engine has \d+ CPUs, so an instance gets \d+ and not 512$/);
     await remove(container);
   });
 

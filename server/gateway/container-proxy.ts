@@ -93,7 +93,9 @@ export class ContainerProxy {
     const unreachable = new Map<string, Unanswered>();
     let isFirst = true;
     while (!call.response.destroyed) {
-      const instance = this.#findInstance(call, unreachable);
+      const instance = this.#turns
+        .inOrder(call.containerId, call.portName)
+        .find(({ instanceId }) => !unreachable.has(instanceId));
       if (!instance) throw this.#unavailableError(call, [...unreachable.values()]);
       try {
         await serve(instance, isFirst);
@@ -108,11 +110,6 @@ export class ContainerProxy {
     }
   }
 
-  #findInstance(call: ContainerRequest, tried: ReadonlyMap<string, unknown>): ServingInstance | undefined {
-    const candidates = this.#turns.inOrder(call.containerId, call.portName);
-    return candidates.find(({ instanceId }) => !tried.has(instanceId));
-  }
-
   #unavailableError(call: ContainerRequest, failures: readonly Unanswered[]): PlatformError {
     const [failure] = failures;
     if (failure) {
@@ -121,14 +118,9 @@ export class ContainerProxy {
       const message = `${named(call)} cannot be reached: ${failure.message}. ${advice}`;
       return new PlatformError('container_failed', message, { cause: failure });
     }
-    return notRunning(named(call), this.#directory.unavailableReason(call.containerId));
+    const message = `${named(call)} is not running: ${this.#directory.unavailableReason(call.containerId)}`;
+    return new PlatformError('container_not_running', message, { headers: { 'Retry-After': RETRY_AFTER_S } });
   }
-}
-
-function notRunning(container: string, reason: string): PlatformError {
-  return new PlatformError('container_not_running', `${container} is not running: ${reason}`, {
-    headers: { 'Retry-After': RETRY_AFTER_S },
-  });
 }
 
 function unanswered(call: ContainerRequest, failure: Unanswered, complaint: string | undefined): PlatformError {

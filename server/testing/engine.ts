@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
+import { buffer } from 'node:stream/consumers';
 import Docker from 'dockerode';
 import { pack } from 'tar-stream';
 import { dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
@@ -87,10 +88,19 @@ export async function testImage(tag = IMAGE, docker = new Docker(), applets = AP
     tag: name,
     changes: ['CMD ["sleep", "3600"]', 'ENV PATH=/bin'],
   });
-  await new Promise((resolve, reject) => {
-    docker.modem.followProgress(stream, (failure: Error | null) => (failure ? reject(failure) : resolve(undefined)));
-  });
+  await untilEnd(docker, stream);
   return tag;
+}
+
+/** Rejects if the stream of an engine ends with an error, or tells one. */
+async function untilEnd(docker: Docker, stream: NodeJS.ReadableStream): Promise<void> {
+  await new Promise((resolve, reject) => {
+    docker.modem.followProgress(
+      stream,
+      (failure: Error | null) => (failure ? reject(failure) : resolve(undefined)),
+      ({ error }: { error?: string }) => error !== undefined && reject(new Error(error)),
+    );
+  });
 }
 
 /** A test image with these programs only. Its name tells which, because an image that exists is not built again. */
@@ -107,6 +117,28 @@ export async function testImageWith(tag: string, changes: readonly string[], doc
   } finally {
     await container.remove();
   }
+  return tag;
+}
+
+/** An image for another processor, whose program no engine can run. */
+export async function testImageFor(architecture: string, docker = new Docker()): Promise<string> {
+  const tag = `terrarium-test/for-${architecture}:1`;
+  const layer = pack();
+  // With the same time, so that the same image comes from each run.
+  layer.entry({ name: 'program', mode: 0o755, mtime: new Date(0) }, 'not a program of this processor');
+  layer.finalize();
+  const layerBytes = await buffer(layer as AsyncIterable<Buffer>); // its type leaves it unknown
+  const archive = pack();
+  const digest = createHash('sha256').update(layerBytes).digest('hex');
+  const rootfs = { type: 'layers', diff_ids: [`sha256:${digest}`] };
+  const config = { architecture, os: 'linux', config: { Cmd: ['/program'] }, rootfs };
+  archive.entry({ name: 'layer.tar' }, layerBytes);
+  archive.entry({ name: 'config.json' }, JSON.stringify(config));
+  const manifest = [{ Config: 'config.json', RepoTags: [tag], Layers: ['layer.tar'] }];
+  archive.entry({ name: 'manifest.json' }, JSON.stringify(manifest));
+  archive.finalize();
+  const loaded = await docker.loadImage(archive as unknown as NodeJS.ReadableStream); // its types describe an older interface
+  await untilEnd(docker, loaded);
   return tag;
 }
 

@@ -5,14 +5,16 @@ import type { StoredResource } from '../../model/record.ts';
 import { monotonicMs } from '../../system/clock.ts';
 import {
   CHECK_ENDED,
+  type ContainerEngine,
   type EngineEvent,
   EngineRefusal,
   EngineUnreachable,
   type Instance,
+  isAlive,
   type PullProgress,
 } from './engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
-import { type ListeningSocket, readListeningSockets } from './listening-sockets.ts';
+import { readListeningSockets } from './listening-sockets.ts';
 import { OPEN_LIMIT_MS, Readiness } from './readiness.ts';
 import {
   type ContainerEvent,
@@ -21,8 +23,8 @@ import {
   type InstanceView,
   isCheckedByEngine,
   isServing,
+  lostTo,
   statusOf,
-  type Trouble,
   toWholeInstanceView,
   verdictOn,
 } from './status.ts';
@@ -46,6 +48,8 @@ const RECOVERED_MS = 10_000;
 interface RunnerOptions {
   attached: EngineConnection;
   nowMs(): number;
+  /** Sentences for the status in addition to those of the plan. */
+  notesOn(record: StoredResource): readonly string[];
   drain(instanceId: string): Promise<void>;
   onFault(fault: unknown): void;
   onChange(): void;
@@ -95,7 +99,7 @@ export class ContainerRunner {
         this.#settle();
         options.onChange();
       },
-      listeningSockets: (instanceId) => this.#listeningSockets(instanceId),
+      listeningSockets: (instanceId) => this.#answerTo((engine) => readListeningSockets(engine, instanceId)),
       onFault: (fault) => this.#failBy(fault),
     });
   }
@@ -131,7 +135,7 @@ export class ContainerRunner {
     if (this.#failure !== undefined) return this.#beginAgain();
     if (kind === 'job') return; // what has run has run
     this.#isConfirming = true;
-    const imageId = await this.#findImage(image).finally(() => {
+    const imageId = await this.#answerTo((engine) => engine.findImage(image)).finally(() => {
       this.#isConfirming = false;
     });
     const isOther = (instance: Instance) =>
@@ -336,7 +340,7 @@ export class ContainerRunner {
 
   #awaitImage(): void {
     const look = async () => {
-      const found = await this.#findImage(this.#plan.workload.image);
+      const found = await this.#answerTo((engine) => engine.findImage(this.#plan.workload.image));
       if (this.#failure === undefined || this.#isRemoved) return;
       if (found === undefined) this.#awaitImage();
       else this.wake();
@@ -346,17 +350,10 @@ export class ContainerRunner {
     }, LOOK_MS).unref();
   }
 
-  async #listeningSockets(instanceId: string): Promise<ListeningSocket[] | undefined> {
+  /** Asks the engine at once, not in line with the work. Resolves to undefined if it refuses or is away. */
+  async #answerTo<T>(question: (engine: ContainerEngine) => Promise<T>): Promise<T | undefined> {
     try {
-      return await readListeningSockets(await this.attached.engine(), instanceId);
-    } catch {
-      return undefined; // the instance has no program to read them with, or has ended
-    }
-  }
-
-  async #findImage(image: string): Promise<string | undefined> {
-    try {
-      return await (await this.attached.engine()).findImage(image);
+      return await question(await this.attached.engine());
     } catch {
       return undefined;
     }
@@ -372,13 +369,8 @@ export class ContainerRunner {
   }
 
   async #look(): Promise<void> {
-    try {
-      // Not in line with the work: what changed is to be seen at once.
-      const engine = await this.attached.engine();
-      this.#see(await engine.list(this.#record.id));
-    } catch {
-      // The engine went away: its state tells.
-    }
+    const instances = await this.#answerTo((engine) => engine.list(this.#record.id));
+    if (instances) this.#see(instances);
   }
 
   #see(found: readonly Instance[]): void {
@@ -391,12 +383,20 @@ export class ContainerRunner {
       const complaint = instance.state === 'running' ? undefined : complaintOf([instance], this.#facts());
       if (complaint !== undefined) this.#lastComplaints.set(instance.id, complaint);
     }
-    clearTimeout(this.#recoveryTimer);
-    if (instances.some((instance) => this.#recentComplaintOf(instance) !== undefined))
-      this.#recoveryTimer = setTimeout(() => this.#options.onChange(), RECOVERED_MS).unref();
+    this.#awaitRecovery();
     this.#readiness.attend(instances, (instance) => (this.#isOfNow(instance) ? this.#plan.probes : []));
     this.#settle();
     this.#options.onChange();
+  }
+
+  /** Reports when a restart is over. An engine whose clock is ahead takes longer. */
+  #awaitRecovery(): void {
+    clearTimeout(this.#recoveryTimer);
+    if (!this.#instances.some((instance) => this.#hasJustRestarted(instance))) return;
+    this.#recoveryTimer = setTimeout(() => {
+      this.#options.onChange();
+      this.#awaitRecovery();
+    }, RECOVERED_MS).unref();
   }
 
   /** An engine keeps a few results of a check only, so its first failure in a row is known from earlier looks. */
@@ -417,7 +417,7 @@ export class ContainerRunner {
     let isConfirmed = false;
     while (!signal.aborted) {
       const now = this.#instances.find(({ id }) => id === instance.id);
-      if (now?.state !== 'running' || verdictOn(now, (id) => this.#readiness.healthOf(id)) === 'unhealthy') {
+      if (now?.state !== 'running' || verdictOn(now, this.#readiness.stateOf(now.id).health) === 'unhealthy') {
         const symptom = now?.state === 'running' ? 'fails its health check' : 'ended';
         const why = complaintOf(now ? [now] : [], this.#facts()) ?? `instance ${instance.id.slice(0, 12)} ${symptom}`;
         throw new Error(
@@ -425,7 +425,7 @@ export class ContainerRunner {
         );
       }
       const isReady = this.#canServe(now) && this.#isSteady(now);
-      const isListening = ({ id }: Instance) => this.#readiness.isListening(id);
+      const isListening = ({ id }: Instance) => this.#readiness.stateOf(id).open?.isListening === true;
       const isSilent = isReady && !isListening(now) && this.#instances.some(isListening);
       if (isReady && !isSilent) {
         if (isConfirmed) return;
@@ -437,7 +437,7 @@ export class ContainerRunner {
       isConfirmed = false;
       const isLate = monotonicMs() > untilMs;
       // A slow program may listen yet, but not one that listens elsewhere.
-      if (isSilent && (isLate || this.#readiness.isListeningElsewhere(now.id))) {
+      if (isSilent && (isLate || this.#readiness.stateOf(now.id).open?.isElsewhere)) {
         const ports = now.addresses.map(({ containerPort }) => containerPort).join(', ');
         const reason = `the new definition does not listen on port ${ports}, so the old one stays in use`;
         throw new Error(await this.#withLog(reason, instance));
@@ -462,13 +462,17 @@ export class ContainerRunner {
     const { probes, workload } = this.#plan;
     const { id } = instance;
     if (probes.length > 0 || workload.health || isCheckedByEngine(instance)) return true;
-    const openSinceMs = this.#readiness.openSinceMs(id);
-    return openSinceMs !== undefined && monotonicMs() - openSinceMs >= STEADY_MS;
+    const { open } = this.#readiness.stateOf(id);
+    return open !== undefined && monotonicMs() - open.sinceMs >= STEADY_MS;
+  }
+
+  #isOpen({ id }: Instance): boolean {
+    return this.#readiness.stateOf(id).open !== undefined;
   }
 
   #canServe(instance: Instance): boolean {
     const facts = this.#facts();
-    return isServing(instance, facts) && (facts.hasHealthChecks || this.#readiness.isOpen(instance.id));
+    return isServing(instance, facts) && (facts.hasHealthChecks || this.#isOpen(instance));
   }
 
   #isOfNow({ revision, imageId }: Instance): boolean {
@@ -478,53 +482,61 @@ export class ContainerRunner {
   #isAsRequested(): boolean {
     const { kind, instances } = this.#plan.workload;
     if (this.#instances.some((instance) => !this.#isOfNow(instance) || instance.state === 'starting')) return false;
-    const alive = this.#instances.filter(
-      ({ state }) => kind === 'job' || state === 'running' || state === 'paused' || state === 'restarting',
-    );
-    return kind === 'job'
-      ? alive.length >= instances
-      : alive.length === instances && alive.length === this.#instances.length;
+    if (kind === 'job') return this.#instances.length >= instances;
+    return this.#instances.length === instances && this.#instances.every(isAlive);
   }
 
   #settle(): void {
-    const { instances } = this.#plan.workload;
-    if (
-      this.#instances.filter((instance) => instance.state === 'running' && this.#readiness.isOpen(instance.id))
-        .length >= instances
-    ) {
-      this.#hasRun = true;
-      this.#attempts = 0;
-    }
+    const open = this.#instances.filter((instance) => instance.state === 'running' && this.#isOpen(instance));
+    if (open.length < this.#plan.workload.instances) return;
+    this.#hasRun = true;
+    this.#attempts = 0;
   }
 
   #facts(): ContainerFacts {
     const { workload, probes } = this.#plan;
+    const failure = this.#failure;
     const hasHealthChecks = probes.length > 0 || workload.health !== undefined;
     return {
       instances: this.#instances,
-      healthOf: (id) => this.#readiness.healthOf(id),
-      portComplaintOf: (id) => this.#readiness.portComplaintOf(id),
-      recentComplaintOf: (instance) => this.#recentComplaintOf(instance),
+      factsOf: (instance) => {
+        const { health, open } = this.#readiness.stateOf(instance.id);
+        return {
+          health,
+          portComplaint: open?.complaint,
+          recentComplaint: this.#recentComplaintOf(instance),
+          hasJustRestarted: this.#hasJustRestarted(instance),
+          isUp:
+            !this.#leaving.has(instance.id) && (hasHealthChecks || isCheckedByEngine(instance) || open !== undefined),
+        };
+      },
       hasHealthChecks,
-      isUp: (instance) =>
-        !this.#leaving.has(instance.id) &&
-        (hasHealthChecks || isCheckedByEngine(instance) || this.#readiness.isOpen(instance.id)),
       hasRun: this.#hasRun,
-      trouble: this.#trouble(),
+      trouble: lostTo(this.attached.state) ?? (failure === undefined ? undefined : { kind: 'failed', reason: failure }),
+      notes: this.#notes(),
       events: this.#events,
     };
   }
 
-  #recentComplaintOf({ id, restarts, startedAtMs = 0 }: Instance): string | undefined {
-    if (this.#outOfMemory.has(id))
-      return `a process of instance ${id.slice(0, 12)} was killed because the instance exceeded its memory limit. Increase the limit.`;
-    const isRecent = restarts > 0 && this.#options.nowMs() - startedAtMs < RECOVERED_MS;
-    return isRecent ? this.#lastComplaints.get(id) : undefined;
+  /** Tells what runs in another way than its record says, such as with fewer CPUs if the engine's machine has fewer. */
+  #notes(): string[] {
+    const { cpus } = this.#plan.workload;
+    const limit = this.#instances.find((instance) => this.#isOfNow(instance))?.cpus;
+    const isCapped = limit !== undefined && cpus > limit;
+    const cap = isCapped
+      ? [`the container engine has ${limit} CPUs, so an instance gets ${limit} and not ${cpus}`]
+      : [];
+    return [...cap, ...this.#plan.notes, ...this.#options.notesOn(this.#record)];
   }
 
-  #trouble(): Trouble | undefined {
-    const { state } = this.attached;
-    if ('reason' in state) return { kind: 'lost', reason: state.reason };
-    return this.#failure === undefined ? undefined : { kind: 'failed', reason: this.#failure };
+  #hasJustRestarted({ restarts, startedAtMs = 0 }: Instance): boolean {
+    return restarts > 0 && this.#options.nowMs() - startedAtMs < RECOVERED_MS;
+  }
+
+  #recentComplaintOf(instance: Instance): string | undefined {
+    const { id } = instance;
+    if (this.#outOfMemory.has(id))
+      return `a process of instance ${id.slice(0, 12)} was killed because the instance exceeded its memory limit. Increase the limit.`;
+    return this.#hasJustRestarted(instance) ? this.#lastComplaints.get(id) : undefined;
   }
 }

@@ -5,11 +5,11 @@ import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { ContainerRunner } from './container-runner.ts';
 import { EngineLeftovers, EngineUnreachable, type Instance, type IsKept, type PullProgress } from './engine.ts';
-import type { EngineConnection, EngineListener, EngineState } from './engine-connection.ts';
+import type { EngineConnection, EngineListener } from './engine-connection.ts';
 import { Engines, type EnginesOptions, isEngineProvider } from './engines.ts';
 import { leftoverSentence, lockedSentence } from './leftover-sentence.ts';
 import { PullProgressTracker } from './pull-progress-tracker.ts';
-import { statusOf, type Trouble } from './status.ts';
+import { lostTo, statusOf } from './status.ts';
 import { planOf } from './workload.ts';
 
 /** Time limits for stopping, with removal of the instances, and for the check for leftovers afterwards. */
@@ -28,6 +28,8 @@ export type ContainerNews =
 
 export interface ContainerServiceOptions extends Omit<EnginesOptions, 'listener'> {
   nowMs(): number;
+  /** Sentences for the status about what runs in another way than a record says. */
+  notesOn(record: StoredResource): readonly string[];
   /** Stops requests to an instance and waits, for a bounded time, until those under way have ended. */
   drain(instanceId: string): Promise<void>;
   onNews(update: ContainerNews): void;
@@ -109,11 +111,9 @@ export class ContainerService {
     const state = record.state === 'Active' ? this.engines.find(record)?.state : undefined;
     return statusOf(record, {
       instances: runner?.instances ?? [],
-      healthOf: () => undefined,
-      portComplaintOf: () => undefined,
-      recentComplaintOf: () => undefined,
+      factsOf: () => ({ hasJustRestarted: false, isUp: true }),
+      notes: [],
       hasHealthChecks: false,
-      isUp: () => true,
       hasRun: false,
       trouble: refusal === undefined ? lostTo(state) : { kind: 'failed', reason: refusal },
       events: [],
@@ -185,6 +185,7 @@ export class ContainerService {
     const runner = new ContainerRunner(record, plan, {
       attached,
       nowMs: this.#options.nowMs,
+      notesOn: this.#options.notesOn,
       drain: this.#options.drain,
       onFault: this.#options.onFault,
       onChange: () => this.#reportUpdate(record.id),
@@ -267,13 +268,12 @@ export class ContainerService {
 
   #adopt(attached: EngineConnection, instances: readonly Instance[]): void {
     if (this.#isStopped) return;
-    const byRecord = grouped(instances);
-    for (const [id, runner] of this.#runners) {
-      if (runner.attached === attached) runner.adopt(byRecord.get(id) ?? []);
-    }
-    for (const [id, found] of byRecord) {
+    const instancesOf = (id: Uuid) => instances.filter(({ recordId }) => recordId === id);
+    for (const [id, runner] of this.#runners) if (runner.attached === attached) runner.adopt(instancesOf(id));
+    for (const id of new Set(instances.map(({ recordId }) => recordId))) {
       if (this.#refusals.has(id)) continue; // until its record says what shall run
-      if (this.#runners.get(id)?.attached !== attached) this.#remove(this.#removeOrphans(attached, id, found));
+      if (this.#runners.get(id)?.attached !== attached)
+        this.#remove(this.#removeOrphans(attached, id, instancesOf(id)));
     }
     this.#pruneSoon();
   }
@@ -318,19 +318,9 @@ export class ContainerService {
   }
 }
 
-function lostTo(state: EngineState | undefined): Trouble | undefined {
-  return state && 'reason' in state ? { kind: 'lost', reason: state.reason } : undefined;
-}
-
 function isRunnable(record: StoredResource): boolean {
   const { collection } = typeOf(record);
   return collection === 'containers' || collection === 'jobs';
-}
-
-function grouped(instances: readonly Instance[]): Map<Uuid, Instance[]> {
-  const groups = new Map<Uuid, Instance[]>();
-  for (const instance of instances) groups.set(instance.recordId, [...(groups.get(instance.recordId) ?? []), instance]);
-  return groups;
 }
 
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {

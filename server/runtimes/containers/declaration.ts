@@ -3,6 +3,18 @@ import { type Declaration, log, settingNotes } from '../../plugin/declaration.ts
 
 const MAX_SECONDS = 3_600;
 
+const seconds = (description: string) =>
+  z
+    .int()
+    .min(0)
+    .max(MAX_SECONDS)
+    .default(10)
+    .register(settingNotes, {
+      description,
+      expected: `a whole number of seconds from 0 to ${MAX_SECONDS}`,
+      placeholder: 'SECONDS',
+    });
+
 export const containers = {
   settings: {
     containers: z
@@ -21,26 +33,12 @@ export const containers = {
           expected: 'remove or keep',
           placeholder: 'remove|keep',
         }),
-        drainTimeoutS: z
-          .int()
-          .min(0)
-          .max(MAX_SECONDS)
-          .default(10)
-          .register(settingNotes, {
-            description: 'time for open requests to a container instance to end before it is stopped, in seconds',
-            expected: `a whole number of seconds from 0 to ${MAX_SECONDS}`,
-            placeholder: 'SECONDS',
-          }),
-        stopTimeoutS: z
-          .int()
-          .min(0)
-          .max(MAX_SECONDS)
-          .default(10)
-          .register(settingNotes, {
-            description: 'time for a container instance to end after its stop signal before it is killed, in seconds',
-            expected: `a whole number of seconds from 0 to ${MAX_SECONDS}`,
-            placeholder: 'SECONDS',
-          }),
+        drainTimeoutS: seconds(
+          'time for open requests to a container instance to end before it is stopped, in seconds',
+        ),
+        stopTimeoutS: seconds(
+          'time for a container instance to end after its stop signal before it is killed, in seconds',
+        ),
       })
       .prefault({}),
   },

@@ -19,9 +19,10 @@ export type EngineSource =
   | { address: string; open(): Promise<ContainerEngine> }
   | { address: string; absence: string; isOff: boolean };
 
-export type EngineState = { kind: 'connecting' } | { kind: 'ready'; version: string } | { kind: Away; reason: string };
-
-export type Away = 'unreachable' | 'off';
+export type EngineState =
+  | { kind: 'connecting' }
+  | { kind: 'ready'; version: string }
+  | { kind: 'unreachable' | 'off'; reason: string };
 
 export interface EngineListener {
   /** It answers, for the first time or again, or was looked at: all instances of this world. */
@@ -68,9 +69,7 @@ export class EngineConnection {
   }
 
   start(): void {
-    if (this.#isStarted || 'absence' in this.#source) return;
-    this.#isStarted = true;
-    this.#connect().catch(this.#listener.onFault);
+    if (!this.#isStarted) this.retry().catch(this.#listener.onFault);
   }
 
   /** Asks an engine that is away now, and not when its turn comes; resolves when it has answered or not. */

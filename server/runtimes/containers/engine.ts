@@ -104,11 +104,16 @@ export interface Instance {
   startedAtMs: number | undefined;
   exitCode: number | undefined;
   wasKilledForMemory: boolean;
+  /** The platform of its image, such as `linux/arm64`, and the engine's, if they differ and its program cannot run. */
+  platforms?: { image: string; engine: string } | undefined;
   error: string | undefined;
   /** Undefined if it can be reached at its published ports only. */
   ipAddress?: string | undefined;
   addresses: readonly { containerPort: number; host: string; port: number }[];
 }
+
+export const isAlive = ({ state }: Instance): boolean =>
+  state === 'running' || state === 'paused' || state === 'restarting';
 
 /** The progress of a pull. The bytes are those of the layers known so far. */
 export interface PullProgress {
@@ -139,7 +144,7 @@ export interface LogOptions {
   /** Lines since then, epoch milliseconds; 0 for all that the engine keeps. */
   sinceMs: number;
   /** At most so many, the newest, of each instance and of all. */
-  tail?: number;
+  tail: number;
   stderr: boolean;
   /** The only instance to read, where the engine can tell instances apart. */
   instanceId?: string;
@@ -238,13 +243,9 @@ export interface ContainerEngine {
   close(): void;
 }
 
+/** Its message says what happened, where, and what to do: one sentence that a client may see. */
 export class EngineUnreachable extends Error {
   override readonly name = 'EngineUnreachable';
-
-  /** @param reason what happened, where, and what to do: one sentence that a client may see */
-  constructor(reason: string, options?: ErrorOptions) {
-    super(reason, options);
-  }
 
   /** True if it has taken a request and not answered in time: it may only be slow. */
   get isTimeout(): boolean {

@@ -1,6 +1,5 @@
 import { ContainerProxy } from '../../gateway/container-proxy.ts';
 import { containerProxies } from '../../gateway/plugin.ts';
-import type { InstanceDirectory } from '../../gateway/round-robin.ts';
 import { ServicePorts } from '../../gateway/service-ports.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource } from '../../model/record.ts';
@@ -29,19 +28,12 @@ export const containersPlugin = plugin({
     const { view } = store;
     const { engine, onStop, drainTimeoutS, stopTimeoutS: stopSeconds } = config.containers;
     const drainMs = drainTimeoutS * 1_000;
-    const directory: InstanceDirectory = {
-      serving: (id, portName) => service.serving(id, portName),
-      unavailableReason: (id) => service.unavailableReason(id),
-      complaint: (id) => service.complaint(id),
-    };
-    const proxy = new ContainerProxy({ directory, steadyMs });
-    const portLog = logs['service-ports'];
-    const ports = new ServicePorts({ view, directory, host: config.host, ports: portLog, steadyMs, onWarning: warn });
     const world = { worldId: store.world.id, owner: await ownerHere(folder) };
-    const service: ContainerService = new ContainerService({
+    const service = new ContainerService({
       view,
       nowMs,
       opening: { world, engine, stopSeconds, env: process.env, homeDir: homeFolder() },
+      notesOn: (record) => portNotesOn(record, ports),
       drain: async (instanceId) => {
         await Promise.all([proxy.drain(instanceId, drainMs), ports.drain(instanceId, drainMs)]);
       },
@@ -51,6 +43,11 @@ export const containersPlugin = plugin({
       },
       onWarning: warn,
       onFault,
+    });
+    const proxy = new ContainerProxy({ directory: service, steadyMs });
+    const ports: ServicePorts = new ServicePorts({
+      ...{ view, directory: service, host: config.host, steadyMs, onWarning: warn },
+      ports: logs['service-ports'],
     });
     const operations = new ContainerOperations(service, { view, nowMs });
     platform.fill(containerProxies, proxy);
@@ -86,7 +83,7 @@ function statusOf(engines: readonly EngineView[]): string {
   return engines.length === 0 ? 'no provider runs containers' : 'running';
 }
 
-/** The port mappings of a record with the ports of the emulator's own that lead to them (D-047). */
+/** The port mappings of a record with the ports of this machine that lead to them (D-047). */
 function servicePortsOf(record: StoredResource, ports: ServicePorts): JsonObject {
   const mappings = toPortMappingsView(record);
   const servicePorts = mappings.map((mapping) => ports.portOf(record.id, portNameOf(mapping)));
@@ -96,4 +93,14 @@ function servicePortsOf(record: StoredResource, ports: ServicePorts): JsonObject
     ...(servicePorts[at] && { service_port: servicePorts[at] }),
   }));
   return { port_mappings };
+}
+
+function portNotesOn(record: StoredResource, ports: ServicePorts): string[] {
+  return toPortMappingsView(record).flatMap((mapping) => {
+    const { service_port: sentPort } = mapping;
+    const name = portNameOf(mapping);
+    const port = ports.portOf(record.id, name);
+    if (!port || !sentPort || sentPort === port) return [];
+    return [`port '${name}' has service_port ${port} and not ${sentPort}, because the platform chooses it`];
+  });
 }

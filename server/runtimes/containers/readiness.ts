@@ -16,20 +16,23 @@ const CLOSED_INTERVAL_MS = 1_000;
 /** The state of an instance that its engine does not report. */
 interface Watched {
   stopProbe?: (() => void) | undefined;
+  /** The result of its checks through ports; undefined if it has none, or was not checked yet. */
   health?: Health | undefined;
   isOpening?: boolean;
-  /** Its ports opened or were given up then. */
+  /** Undefined until its ports have opened or were given up. */
   open?: Opening | undefined;
 }
 
 interface Opening {
+  /** The time by `monotonicMs`. */
   sinceMs: number;
   /** The start of the instance before it. */
   startedAtMs: number | undefined;
+  /** False if it publishes ports, and none of them opened. */
   isListening: boolean;
   /** True if its programs are known to listen, but where no connection leads to: time does not change that. */
   isElsewhere: boolean;
-  /** A sentence about the ports that did not open. */
+  /** A sentence, after the name of the instance, about the ports that did not open. */
   complaint: string | undefined;
 }
 
@@ -53,32 +56,8 @@ export class Readiness {
     this.#options = options;
   }
 
-  healthOf(instanceId: string): Health | undefined {
-    return this.#watched.get(instanceId)?.health;
-  }
-
-  isOpen(instanceId: string): boolean {
-    return this.openSinceMs(instanceId) !== undefined;
-  }
-
-  /** Returns the time by `monotonicMs`; undefined while its ports are not open. */
-  openSinceMs(instanceId: string): number | undefined {
-    return this.#watched.get(instanceId)?.open?.sinceMs;
-  }
-
-  /** False if it publishes ports, and none of them opened in time. */
-  isListening(instanceId: string): boolean {
-    return this.#watched.get(instanceId)?.open?.isListening === true;
-  }
-
-  /** True if none of its ports opened, and its programs listen on others, or only on its own loopback. */
-  isListeningElsewhere(instanceId: string): boolean {
-    return this.#watched.get(instanceId)?.open?.isElsewhere === true;
-  }
-
-  /** A sentence, after the name of an instance, about ports that did not open in time. */
-  portComplaintOf(instanceId: string): string | undefined {
-    return this.#watched.get(instanceId)?.open?.complaint;
+  stateOf(instanceId: string): Pick<Watched, 'health' | 'open'> {
+    return this.#watched.get(instanceId) ?? {};
   }
 
   /** Begins to watch what runs, and forgets what does not any more. @param probesOf the checks of an instance, if it has some */

@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import type { FailedCheck, Instance } from './engine.ts';
+import type { Instance } from './engine.ts';
+import type { EngineState } from './engine-connection.ts';
 import type { Health } from './health-probe.ts';
 
 export interface ContainerEvent extends JsonObject {
@@ -13,44 +14,47 @@ export interface ContainerEvent extends JsonObject {
 
 export type Trouble = { kind: 'lost' | 'failed'; reason: string };
 
+export function lostTo(engine: EngineState | undefined): Trouble | undefined {
+  return engine && 'reason' in engine ? { kind: 'lost', reason: engine.reason } : undefined;
+}
+
+/** The facts about an instance that the engine does not report. */
+export interface InstanceFacts {
+  /** Undefined if it has no health checks through its ports, or was not checked yet. */
+  health?: Health | undefined;
+  /** A sentence, after the name of the instance, about ports on which it does not listen. */
+  portComplaint?: string | undefined;
+  /** A sentence about a running instance that ended shortly before, or lost a process. */
+  recentComplaint?: string | undefined;
+  /** True if the engine started it again a short time ago: it may be in a crash loop. */
+  hasJustRestarted: boolean;
+  /** False while it takes no requests yet, or is about to be stopped. */
+  isUp: boolean;
+}
+
 export interface ContainerFacts {
   instances: readonly Instance[];
-  /** Undefined for instances that have no health checks through their ports, or were not checked yet. */
-  healthOf(instanceId: string): Health | undefined;
-  /** A sentence, after the name of an instance, about ports on which it does not listen. */
-  portComplaintOf(instanceId: string): string | undefined;
-  /** A sentence about a running instance that ended shortly before, or lost a process. */
-  recentComplaintOf(instance: Instance): string | undefined;
+  factsOf(instance: Instance): InstanceFacts;
   hasHealthChecks: boolean;
-  /** False for a running instance that takes no requests yet, or that is about to be stopped. */
-  isUp(instance: Instance): boolean;
   hasRun: boolean;
   trouble: Trouble | undefined;
+  /** Sentences about what runs in another way than its record says. */
+  notes: readonly string[];
   events: readonly ContainerEvent[];
 }
 
-export function isServing(
-  instance: Instance,
-  { healthOf, hasHealthChecks }: Pick<ContainerFacts, 'healthOf' | 'hasHealthChecks'>,
-): boolean {
+export function isServing(instance: Instance, { factsOf, hasHealthChecks }: ContainerFacts): boolean {
   if (instance.state !== 'running') return false;
-  const verdict = verdictOn(instance, healthOf);
+  const verdict = verdictOn(instance, factsOf(instance).health);
   return hasHealthChecks || isCheckedByEngine(instance) ? verdict === 'healthy' : verdict !== 'unhealthy';
 }
 
 /** Images can have a health command of their own. */
 export const isCheckedByEngine = ({ health }: Instance): boolean => health !== 'none';
 
-function failedCheckOf(instance: Instance, healthOf: ContainerFacts['healthOf']): FailedCheck | undefined {
-  return instance.failedCheck ?? healthOf(instance.id)?.failedCheck;
-}
-
 /** Returns the verdict of an instance's checks: the engine's command, and the probes through its ports. */
-export function verdictOn(
-  instance: Instance,
-  healthOf: ContainerFacts['healthOf'],
-): 'healthy' | 'unhealthy' | 'unknown' {
-  const probed = healthOf(instance.id)?.verdict;
+export function verdictOn(instance: Instance, health: Health | undefined): 'healthy' | 'unhealthy' | 'unknown' {
+  const probed = health?.verdict;
   if (instance.health === 'unhealthy' || probed === 'unhealthy') return 'unhealthy';
   if (instance.health === 'starting') return 'unknown';
   return instance.health === 'healthy' || probed === 'healthy' ? 'healthy' : 'unknown';
@@ -61,13 +65,14 @@ export function statusOf(record: StoredResource, facts: ContainerFacts): JsonObj
   const isJob = typeOf(record).collection === 'jobs';
   const visibleInstances = facts.trouble?.kind === 'lost' ? [] : facts.instances;
   const running = visibleInstances.filter(({ state }) => state === 'running');
-  const verdicts = running.map((instance) => ({
-    verdict: verdictOn(instance, facts.healthOf),
-    isFailing: failedCheckOf(instance, facts.healthOf) !== undefined,
-  }));
+  const verdicts = running.map((instance) => {
+    const { health } = facts.factsOf(instance);
+    const isFailing = (instance.failedCheck ?? health?.failedCheck) !== undefined;
+    return { verdict: verdictOn(instance, health), isFailing };
+  });
   const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
   const status = isJob ? jobStatus(record, facts) : containerStatus(record, facts, running, unhealthy);
-  const reason = facts.trouble?.reason ?? complaintOf(facts.instances, facts) ?? capOf(record, facts.instances);
+  const reason = facts.trouble?.reason ?? complaintOf(facts.instances, facts) ?? (facts.notes.join('; ') || undefined);
   const image = record.properties.image;
   return {
     status,
@@ -98,10 +103,12 @@ function containerStatus(
   if (facts.trouble?.kind === 'lost') return 'LOST';
   if (facts.trouble?.kind === 'failed') return 'FAILED';
   if (!facts.hasRun) return 'LAUNCHED';
-  if (running.length !== requestedInstances || !running.every(facts.isUp)) return 'SCALING';
+  if (running.length !== requestedInstances || !running.every((instance) => facts.factsOf(instance).isUp))
+    return 'SCALING';
   if (!facts.hasHealthChecks && !facts.instances.some(isCheckedByEngine)) return 'RUNNING';
   if (unhealthy > 0) return 'UNHEALTHY';
-  return facts.instances.every((instance) => isServing(instance, facts)) ? 'HEALTHY' : 'RUNNING';
+  const isWell = (instance: Instance) => isServing(instance, facts) && !facts.factsOf(instance).hasJustRestarted;
+  return facts.instances.every(isWell) ? 'HEALTHY' : 'RUNNING';
 }
 
 function jobStatus({ properties }: StoredResource, { instances, trouble }: ContainerFacts): string {
@@ -118,44 +125,36 @@ function jobStatus({ properties }: StoredResource, { instances, trouble }: Conta
 const restartsOf = ({ restarts }: Instance): string =>
   restarts === 0 ? '' : `, after ${restarts} restart${restarts === 1 ? '' : 's'}`;
 
-/** A sentence about a number of CPUs that the engine's machine does not have. */
-function capOf({ properties }: StoredResource, instances: readonly Instance[]): string | undefined {
-  const [cpus, limit] = [Number(properties.cpus), instances[0]?.cpus];
-  if (limit === undefined || cpus <= limit) return undefined;
-  return `the container engine has ${limit} CPUs, so an instance gets ${limit} and not ${cpus}`;
-}
-
 /** The first reason why one of the instances does not serve as it should. */
-export function complaintOf(
-  instances: readonly Instance[],
-  { healthOf, portComplaintOf, recentComplaintOf }: ContainerFacts,
-): string | undefined {
+export function complaintOf(instances: readonly Instance[], { factsOf }: ContainerFacts): string | undefined {
   for (const instance of instances) {
-    const { id, state, exitCode, wasKilledForMemory, error } = instance;
+    const { id, state, exitCode, wasKilledForMemory, platforms, error } = instance;
     const instanceLabel = `instance ${id.slice(0, 12)}`;
     const isDown = state === 'restarting' || state === 'exited' || state === 'failed';
     if (isDown && wasKilledForMemory)
       return `${instanceLabel} was killed because it exceeded its memory limit. Increase the limit.`;
     if (state === 'starting' && error) return `${instanceLabel} cannot start yet: ${error}`;
     if (isDown && error) return `${instanceLabel} could not start: ${error}`;
-    if (isDown && exitCode !== undefined && exitCode !== 0)
-      return `${instanceLabel} ended with exit code ${exitCode}${restartsOf(instance)}. See its log.`;
+    if (isDown && exitCode !== undefined && exitCode !== 0) {
+      const why = platforms && ` Its image is for ${platforms.image}, and the engine runs on ${platforms.engine}.`;
+      return `${instanceLabel} ended with exit code ${exitCode}${restartsOf(instance)}.${why ?? ''} See its log.`;
+    }
     if (state === 'paused') return `${instanceLabel} is paused. Unpause it in the engine.`;
     if (state === 'restarting')
       return `${instanceLabel} ended by itself and is restarted. The command of a container must keep running.`;
     if (state === 'running' && error) return `${instanceLabel} cannot be reached: ${error}. Restart the container.`;
-    const recent = state === 'running' ? recentComplaintOf(instance) : undefined;
-    if (recent !== undefined) return recent;
-    const ports = state === 'running' ? portComplaintOf(id) : undefined;
-    if (ports !== undefined) return `${instanceLabel} ${ports}`;
-    const failed = state === 'running' ? failedCheckOf(instance, healthOf) : undefined;
+    if (state !== 'running') continue;
+    const { recentComplaint, portComplaint, health } = factsOf(instance);
+    if (recentComplaint !== undefined) return recentComplaint;
+    if (portComplaint !== undefined) return `${instanceLabel} ${portComplaint}`;
+    const failed = instance.failedCheck ?? health?.failedCheck;
     if (failed)
       return `${instanceLabel} has failed its ${failed.check} since ${new Date(failed.sinceMs).toISOString()}: ${failed.result}`;
   }
   return undefined;
 }
 
-export interface InstanceView extends Omit<Instance, 'health' | 'failedCheck' | 'healthLimitMs' | 'cpus'> {
+export interface InstanceView extends Omit<Instance, 'health'> {
   /** Result of its health checks, the engine's and ours; `none` if it has none. */
   health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
   /** Was it created from the current definition? During a rolling update, the old ones were not. */
@@ -165,12 +164,11 @@ export interface InstanceView extends Omit<Instance, 'health' | 'failedCheck' | 
 /** An instance for people, with more than the contract has of it. */
 export function toWholeInstanceView(
   instance: Instance,
-  { healthOf, hasHealthChecks }: ContainerFacts,
+  { factsOf, hasHealthChecks }: ContainerFacts,
   isCurrent: boolean,
 ): InstanceView {
-  const { failedCheck: _check, healthLimitMs: _limit, cpus: _cpus, ...visibleMembers } = instance;
-  const isChecked = hasHealthChecks || instance.health !== 'none';
-  return { ...visibleMembers, health: isChecked ? verdictOn(instance, healthOf) : 'none', isCurrent };
+  const isChecked = hasHealthChecks || isCheckedByEngine(instance);
+  return { ...instance, health: isChecked ? verdictOn(instance, factsOf(instance).health) : 'none', isCurrent };
 }
 
 function toInstanceView(instance: Instance): JsonObject {

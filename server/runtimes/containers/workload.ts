@@ -13,6 +13,8 @@ import { volumeProperties } from '../../model/types/volume.ts';
 import type { CheckTimes, GivenFile, HealthCommand, Mount, Workload, WorkloadPort } from './engine.ts';
 
 const MEGABYTE = 1024 * 1024;
+/** The smallest that Docker accepts. */
+const MIN_MEMORY_MB = 6;
 
 type Definition = z.output<typeof containerProperties>;
 
@@ -27,6 +29,8 @@ export interface Plan {
   probes: readonly Probe[];
   /** Published tcp ports by what their mapping is called (`portNameOf`). */
   portsByName: ReadonlyMap<string, number>;
+  /** Sentences for the status about what runs in another way than its record says. */
+  notes: readonly string[];
 }
 
 /** Works out what shall run for a container or job (D-045..D-049). */
@@ -44,8 +48,8 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
     user: properties.user,
     labels: properties.labels,
     cpus: properties.cpus,
-    // More than any machine has, and than engines can read.
-    memoryBytes: Math.min(Math.round(properties.memory * MEGABYTE), Number.MAX_SAFE_INTEGER),
+    // At most more than any machine has, and than engines can read.
+    memoryBytes: Math.min(Math.round(Math.max(properties.memory, MIN_MEMORY_MB) * MEGABYTE), Number.MAX_SAFE_INTEGER),
     ports: portsOf(properties, probes),
     mounts: properties.volumes.map((mount) => mountOf(view, mount)),
     health: healthCommand(properties),
@@ -78,7 +82,19 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
       ? [[portNameOf({ ...(name !== undefined && { name }), container_port: port }), port]]
       : [],
   );
-  return { workload, probes, portsByName: new Map(named) };
+  return { workload, probes, portsByName: new Map(named), notes: notesOn(view, properties) };
+}
+
+function notesOn(view: WorldView, { memory, volumes }: Definition): string[] {
+  const notes = volumes.flatMap(({ volume_id: id = '' }) => {
+    const { name, properties } = view.find(id) ?? {};
+    if (properties?.type !== 'external') return [];
+    const example = properties.external_id === undefined ? '' : ` such as '${properties.external_id}'`;
+    return [`volume '${name}' is a local one, because external volumes${example} are not mounted`];
+  });
+  if (memory < MIN_MEMORY_MB)
+    notes.push(`an instance gets ${MIN_MEMORY_MB} MB of memory, the smallest that Docker accepts, and not ${memory}`);
+  return [...new Set(notes)];
 }
 
 /** The shell takes the place of the image's ENTRYPOINT and CMD, arguments that of its CMD only; empty ones mean none (D-045). */

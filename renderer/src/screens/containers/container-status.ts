@@ -18,7 +18,6 @@ export function conditionOf(record: PlatformRecord): Condition {
   return status === 'RUNNING' && isJob(record) ? 'running' : conditionOfStatus(status);
 }
 
-/** Returns the condition of a container that has this status. */
 export function conditionOfStatus(status: string): Condition {
   switch (status) {
     case 'RUNNING':
@@ -41,10 +40,8 @@ export function conditionOfStatus(status: string): Condition {
 
 export const isJob = (record: PlatformRecord) => kindOf(record).collection === 'jobs';
 
-/** Returns the number of instances that run now. */
 export const runningOf = ({ properties }: PlatformRecord) => numberIn(properties.tasks_running) ?? 0;
 
-/** Returns the number of requested instances. */
 export const requestedInstances = ({ properties }: PlatformRecord) => numberIn(properties.num_instances) ?? 1;
 
 const ACTIVE_STATES = ['LAUNCHED', 'SCALING', 'MIGRATING', 'RUNNING', 'HEALTHY', 'UNHEALTHY'];
@@ -54,24 +51,21 @@ export function isUp(record: PlatformRecord): boolean {
   return runningOf(record) > 0 || ACTIVE_STATES.includes(statusOf(record));
 }
 
-/** Returns the reason that a container is not as it should be, in the platform's words. */
+/** Returns why a container is not as it should be, or how it differs from its record, in the platform's words. */
 export function reasonOf({ properties }: PlatformRecord): string | undefined {
   const reason = memberOf(properties.status_detail, 'reason');
   return typeof reason === 'string' ? reason : undefined;
 }
 
-/**
- * Returns the label of the action that replaces the instances. There may be no old instances, or they may have ended as
- * they should.
- */
+/** Returns the label of the action that replaces the instances. There may be no old instances, or they may have ended as they should. */
 export function restartWord(record: PlatformRecord): string {
   if (isJob(record)) return 'Run again';
   return runningOf(record) === 0 && conditionOf(record) === 'error' ? 'Try again' : 'Restart';
 }
 
-/** Returns the limits of one instance: cores, which may be a fraction, and bytes of memory. */
-export function limitsOf({ properties }: PlatformRecord): { cpus: number; memoryBytes: number } {
-  return { cpus: numberIn(properties.cpus) ?? 1, memoryBytes: (numberIn(properties.memory) ?? 0) * 1024 * 1024 };
+/** Returns the limit of one instance: cores, which may be a fraction. */
+export function limitsOf({ properties }: PlatformRecord): { cpus: number } {
+  return { cpus: numberIn(properties.cpus) ?? 1 };
 }
 
 const numberIn = (value: unknown) => (typeof value === 'number' ? value : undefined);

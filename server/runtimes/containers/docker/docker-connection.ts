@@ -107,6 +107,8 @@ export class DockerConnection {
   readonly user: DockerUser;
   /** As the address suggests, until the daemon has said on which kernel it runs. */
   isOwnKernel: boolean;
+  /** Such as `linux/amd64`; undefined until the daemon has said it. */
+  platform: string | undefined;
   readonly docker: Docker;
   readonly #agent: Agent | TlsAgent;
   readonly #giveUpCalls: () => void;
@@ -143,9 +145,12 @@ export class DockerConnection {
       Components,
       KernelVersion: kernel,
       Platform,
+      Os: os,
+      Arch: architecture,
     } = await this.askFor(engineVersion, (client) => client.version());
     this.isOwnKernel =
       this.address.isOwnKernel && isThisKernel({ ...(kernel && { kernel }), product: Platform?.Name ?? '' });
+    this.platform = os && architecture && `${os}/${architecture}`;
     // Podman speaks Docker's language, and says so.
     return { version, isPodman: (Components ?? []).some(({ Name }) => Name.startsWith('Podman')) };
   }
@@ -255,6 +260,8 @@ const REASONS: Readonly<Record<string, string>> = {
 const engineVersion = z.looseObject({
   Version: z.string(),
   KernelVersion: z.string().optional(),
+  Os: z.string().optional(),
+  Arch: z.string().optional(),
   Platform: z.looseObject({ Name: z.string().optional() }).nullish(),
   Components: z.array(z.looseObject({ Name: z.string() })).nullish(),
 });

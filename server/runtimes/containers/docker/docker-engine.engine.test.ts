@@ -277,7 +277,7 @@ describe('what instances tell', () => {
     const before = reported;
     await expect.poll(() => reported, POLL).toBeGreaterThan(before + 1);
     stop();
-    const all = await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: true });
+    const all = await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: true, tail: 100 });
     expect(all).toEqual(
       expect.arrayContaining([
         expect.objectContaining({ text: 'one', stream: 'stdout' }),
@@ -287,7 +287,7 @@ describe('what instances tell', () => {
     const [instance] = await engine.list(requestedWorkload.recordId);
     expect(new Set(all.map((line) => line.instance))).toEqual(new Set([instance?.id]));
     expect(all[0]?.atMs).toBeGreaterThan(Date.now() - LIMIT_MS);
-    const plain = await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: false });
+    const plain = await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: false, tail: 100 });
     expect(plain.map(({ text }) => text)).not.toContain('two');
     expect(await engine.logs(requestedWorkload.recordId, { sinceMs: 0, stderr: true, tail: 1 })).toHaveLength(1);
   });

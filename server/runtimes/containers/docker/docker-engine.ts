@@ -10,6 +10,7 @@ import {
   type Instance,
   type InstanceStats,
   type IsKept,
+  isAlive,
   type Leftovers,
   type LogOptions,
   type Shell,
@@ -21,7 +22,7 @@ import { DockerInstances } from './docker-instances.ts';
 import { ENDED_LINES, EndedLogs } from './ended-logs.ts';
 import { execute } from './execute.ts';
 import { pullImage } from './image-pull.ts';
-import { followLogs, readLogs } from './instance-logs.ts';
+import { followLogs, type LogSource, readLogs } from './instance-logs.ts';
 import { ownedBy, type WorldMark } from './labels.ts';
 import { clearWorld, sweepWorlds } from './leftovers.ts';
 import { bareId } from './read-instance.ts';
@@ -68,6 +69,7 @@ export class DockerEngine implements ContainerEngine {
   protected readonly world: WorldMark;
   protected readonly connection: DockerConnection;
   protected readonly stopSeconds: number;
+  protected readonly logSource: LogSource = 'containers';
   readonly #instances: DockerInstances;
   readonly #endedLogs = new EndedLogs();
 
@@ -135,23 +137,23 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
-    const ids = (await this.#instances.list(recordId)).map(({ id }) => id);
-    const lines = await readLogs(
-      this.connection,
-      ids.filter((id) => id === (options.instanceId ?? id)),
-      options,
-    );
+    const ids = await this.idsWithLog(recordId);
+    const { instanceId } = options;
+    const idsToRead = instanceId === undefined ? ids : ids.filter((id) => id === instanceId);
+    const lines = await readLogs(this.connection, this.logSource, idsToRead, options);
     const all = [...this.#endedLogs.linesOf(recordId, options, ids), ...lines].sort((a, b) => a.atMs - b.atMs);
-    return options.tail === undefined ? all : all.slice(Math.max(0, all.length - options.tail));
+    return all.slice(Math.max(0, all.length - options.tail));
   }
 
   follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
-    const filters = ownedBy(this.world.worldId, recordId);
     return followLogs(this.connection, {
-      ...{ source: 'containers', recordId, onNews },
-      running: async () =>
-        (await this.connection.ask((docker) => docker.listContainers({ filters }))).map(({ Id }) => Id),
-      watch: (onEvent) => watchInstances(this.connection, ownedBy(this.world.worldId), onEvent),
+      ...{ source: this.logSource, recordId, onNews },
+      // What a paused one has written is read, too, and it can continue without a new start.
+      alive: async () =>
+        (await this.list(recordId))
+          .filter(({ state }) => state === 'running' || state === 'paused')
+          .map(({ id }) => id),
+      watch: (onEvent) => this.watch(onEvent),
     });
   }
 
@@ -180,6 +182,10 @@ export class DockerEngine implements ContainerEngine {
     this.connection.close();
   }
 
+  protected async idsWithLog(recordId: Uuid): Promise<string[]> {
+    return (await this.#instances.list(recordId)).map(({ id }) => id);
+  }
+
   protected async containerOf(instanceId: string): Promise<string> {
     return instanceId;
   }
@@ -188,7 +194,7 @@ export class DockerEngine implements ContainerEngine {
     await this.#instances.remove(id, async () => {
       const all = { sinceMs: 0, tail: ENDED_LINES, stderr: true };
       // An engine that cannot tell its log does not keep the instance.
-      this.#endedLogs.keep(recordId, await readLogs(this.connection, [id], all).catch(() => []));
+      this.#endedLogs.keep(recordId, await readLogs(this.connection, 'containers', [id], all).catch(() => []));
     });
   }
 
@@ -196,9 +202,7 @@ export class DockerEngine implements ContainerEngine {
   async #revive({ kind }: Workload, present: readonly Instance[]): Promise<Instance[]> {
     const revivedInstances = await Promise.all(
       present.map(async (instance) => {
-        if (kind === 'job' && instance.state !== 'starting') return instance;
-        if (instance.state === 'running' || instance.state === 'paused' || instance.state === 'restarting')
-          return instance;
+        if ((kind === 'job' && instance.state !== 'starting') || isAlive(instance)) return instance;
         if (instance.state === 'exited' && (await this.#instances.restart(instance.id))) return instance;
         await this.#instances.remove(instance.id);
         return undefined;

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import { pack } from 'tar-stream';
 import { z } from 'zod';
 import type { Uuid } from '../../../model/record.ts';
@@ -11,6 +12,7 @@ import {
 } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { instanceDefinition, networkName } from './instance-definition.ts';
+import { readLogs } from './instance-logs.ts';
 import { LABEL, ownedBy, type WorldMark } from './labels.ts';
 import { ensureNetwork, inTurn, removeNetwork } from './networks.ts';
 import { inspectedContainer, readInstance } from './read-instance.ts';
@@ -25,6 +27,8 @@ export class DockerInstances {
   readonly #connection: DockerConnection;
   readonly #stopSeconds: number;
   #cpus: number | undefined;
+  /** The platforms of images by the ids of the images. */
+  readonly #platforms = new Map<string, string>();
 
   constructor(world: WorldMark, connection: DockerConnection, stopSeconds: number) {
     this.#world = world;
@@ -39,7 +43,32 @@ export class DockerInstances {
     );
     listed.sort((a, b) => a.Created - b.Created);
     const found = await Promise.all(listed.map(({ Id }) => this.find(Id)));
-    return found.filter((instance) => instance !== undefined);
+    return Promise.all(found.filter((instance) => instance !== undefined).map((each) => this.#withPlatforms(each)));
+  }
+
+  /** The engine does not say why a program of another processor ends at once. */
+  async #withPlatforms(instance: Instance): Promise<Instance> {
+    const { id, exitCode = 0, imageId } = instance;
+    const { platform: engine } = this.#connection;
+    if (exitCode === 0 || imageId === undefined || engine === undefined) return instance;
+    const image = await this.#platformOf(imageId);
+    if (image === undefined || image === engine) return instance;
+    // A machine can also run programs of other processors, and those end for other reasons.
+    const end = { sinceMs: 0, tail: 1, stderr: true };
+    const lines = await readLogs(this.#connection, 'containers', [id], end).catch(() => []);
+    const isForeign = lines.some(({ text }) => /exec format error/i.test(text));
+    return isForeign ? { ...instance, platforms: { image, engine } } : instance;
+  }
+
+  /** Undefined where the engine does not tell, which hides no instance. */
+  async #platformOf(imageId: string): Promise<string | undefined> {
+    const knownPlatform = this.#platforms.get(imageId);
+    if (knownPlatform !== undefined) return knownPlatform;
+    const inspected = this.#connection.ask((docker) => docker.getImage(imageId).inspect());
+    const { Os: os, Architecture: architecture } = Object(await inspected.catch(() => undefined));
+    if (!os || !architecture) return undefined;
+    this.#platforms.set(imageId, `${os}/${architecture}`);
+    return `${os}/${architecture}`;
   }
 
   async find(id: string): Promise<Instance | undefined> {
@@ -128,7 +157,5 @@ async function archiveOf(files: readonly GivenFile[]): Promise<Buffer> {
     archive.entry({ name: path.replace(/^\/+/, ''), mode: FILE_MODE }, Buffer.from(content));
   }
   archive.finalize();
-  const chunks: Buffer[] = [];
-  for await (const chunk of archive as AsyncIterable<Buffer>) chunks.push(chunk); // its type leaves it unknown
-  return Buffer.concat(chunks);
+  return buffer(archive as AsyncIterable<Buffer>); // its type leaves it unknown
 }

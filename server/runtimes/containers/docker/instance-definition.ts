@@ -5,7 +5,6 @@ import type { Mount, Workload } from '../engine.ts';
 import { LABEL, labelsOf, marksOf, type WorldMark } from './labels.ts';
 
 const NANO = 1_000_000_000;
-const MIN_MEMORY_BYTES = 6 * 1024 * 1024;
 /** With the name before it still readable in `docker ps`. */
 const MAX_NAME_LENGTH = 48;
 
@@ -24,7 +23,6 @@ export function instanceDefinition(
 ): Docker.ContainerCreateOptions {
   const { ports, health } = workload;
   const network = networkName(world.worldId, workload.environmentId);
-  const memory = Math.max(workload.memoryBytes, MIN_MEMORY_BYTES);
   return {
     name: `${workload.name.slice(0, MAX_NAME_LENGTH)}-${randomBytes(4).toString('hex')}`,
     Image: workload.image,
@@ -40,14 +38,14 @@ export function instanceDefinition(
         Interval: health.intervalMs * 1e6,
         Timeout: health.timeoutMs * 1e6,
         StartPeriod: health.graceMs * 1e6,
-        Retries: Math.max(1, health.failures),
+        Retries: health.failures,
       },
     }),
     HostConfig: {
       NanoCpus: Math.round(Math.min(workload.cpus, maxCpus) * NANO),
-      Memory: memory,
+      Memory: workload.memoryBytes,
       // No swap, so that the memory limit is exact (D-045).
-      MemorySwap: memory,
+      MemorySwap: workload.memoryBytes,
       RestartPolicy: { Name: workload.kind === 'job' ? 'no' : 'unless-stopped' },
       NetworkMode: network,
       // Port 0: the engine chooses (D-047).

@@ -7,7 +7,7 @@ import type { DockerConnection } from './docker-connection.ts';
 import { linesIn } from './output.ts';
 
 /** The containers of a daemon, or the tasks of a swarm, whose logs are read in the same way. */
-type LogSource = 'containers' | 'tasks';
+export type LogSource = 'containers' | 'tasks';
 
 /** The event with which the log of an instance begins. */
 const START_EVENT = { containers: 'start', tasks: 'running' };
@@ -15,14 +15,14 @@ const START_EVENT = { containers: 'start', tasks: 'running' };
 /** Reads the newest lines of several instances, together at most as much as of one. */
 export async function readLogs(
   connection: DockerConnection,
+  source: LogSource,
   ids: readonly string[],
   options: LogOptions,
-  source: LogSource = 'containers',
 ): Promise<LogLine[]> {
   const all = await Promise.all(ids.map((id) => logOf(connection, `/${source}/${id}/logs?`, id, options)));
   const merged = all.flat().sort((a, b) => a.atMs - b.atMs);
   const newest = new NewestLines();
-  for (const line of merged.slice(-(options.tail ?? merged.length))) newest.add(line);
+  for (const line of merged.slice(-options.tail)) newest.add(line);
   return newest.reportedLines();
 }
 
@@ -34,7 +34,7 @@ async function logOf(
 ): Promise<LogLine[]> {
   try {
     const since = sinceMs > 0 ? { since: sinceMs / 1000 } : {};
-    const query = { stdout: true, stderr, timestamps: true, ...since, ...(tail !== undefined && { tail }) };
+    const query = { stdout: true, stderr, timestamps: true, tail, ...since };
     const lines = await linesIn(await connection.read(path, query));
     return lines.map((line) => ({ ...line, instance: id }));
   } catch (failure) {
@@ -50,7 +50,7 @@ export async function followLogs(
   options: {
     source: LogSource;
     recordId: Uuid;
-    running(): Promise<readonly string[]>;
+    alive(): Promise<readonly string[]>;
     watch(onEvent: (event: EngineEvent) => void): Promise<() => void>;
     onNews(): void;
   },
@@ -85,10 +85,16 @@ export async function followLogs(
     if (event.kind === 'instance' && event.recordId === recordId && event.action === START_EVENT[source])
       followQuietly(event.instanceId, { tail: 1 });
   });
-  for (const id of await options.running()) followQuietly(id, { since });
-  return () => {
+  const stop = () => {
     isOver = true;
     unwatch();
     for (const end of followed.values()) end();
   };
+  try {
+    for (const id of await options.alive()) followQuietly(id, { since });
+  } catch (failure) {
+    stop();
+    throw failure;
+  }
+  return stop;
 }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { Uuid } from '../../../model/record.ts';
 import { type Owner, readOwner, wasInMemory } from '../../../system/owner.ts';
+import { Turns } from '../../../system/turns.ts';
 import type { ClearOptions, Leftovers } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL } from './labels.ts';
@@ -61,6 +62,9 @@ export async function clearWorld(
 ): Promise<Leftovers> {
   const startedMs = performance.now();
   const lockedSinceMs = new Map<string, number>();
+  const turns = new Turns(AT_ONCE);
+  const inTurns = (items: readonly Item[], work: (item: Item) => Promise<void>) =>
+    Promise.all(items.map((item) => turns.run(() => work(item))));
   for (let count = Number.POSITIVE_INFINITY; ; ) {
     const found = await itemsOf(connection, `${LABEL.world}=${worldId}`);
     const passedMs = performance.now() - startedMs;
@@ -74,11 +78,11 @@ export async function clearWorld(
     count = items.length;
     const isOver = () => performance.now() - startedMs > limitMs;
     const graceS = passedMs < limitMs / 2 ? GRACE_S : 0;
-    await inParallel(AT_ONCE, items.filter(isSlow), async (item) => {
+    await inTurns(items.filter(isSlow), async (item) => {
       if (!isOver()) await removeItem(connection, item, graceS);
     });
     const fastItems = items.filter((item) => !isSlow(item));
-    await inParallel(AT_ONCE, fastItems, async (item) => {
+    await inTurns(fastItems, async (item) => {
       if (item.kind !== 'networks') await removeItem(connection, item, graceS);
       else if ((await removeNetwork(connection, item.id)) !== 'locked') lockedSinceMs.delete(item.id);
       else if (!lockedSinceMs.has(item.id)) lockedSinceMs.set(item.id, passedMs);
@@ -167,12 +171,4 @@ function namesOf(items: readonly Item[]): Leftovers {
     networks: names('networks'),
     volumes: names('volumes'),
   };
-}
-
-async function inParallel<T>(limit: number, items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const rest = items.values();
-  const worker = async () => {
-    for (const item of rest) await work(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
 }

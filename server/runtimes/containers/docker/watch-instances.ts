@@ -20,11 +20,11 @@ export async function watchInstances(
   const stream = await connection.ask((docker) => docker.getEvents({ filters }));
   let isOver = false;
   let rest = '';
-  stream.on('data', (chunk: Buffer) => {
-    const lines = (rest + chunk.toString('utf8')).split('\n');
+  stream.setEncoding('utf8').on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) {
-      const event = line.trim() === '' || isOver ? undefined : readEvent(line);
+      const event = isOver ? undefined : readEvent(line);
       if (event) onEvent(event);
     }
   });

@@ -9,7 +9,7 @@ import type { Workload } from '../engine.ts';
  * daemon.
  */
 const SWARM_WORLD = 'terrarium.swarm-world';
-const NANO = 1_000_000_000;
+export const NANO = 1_000_000_000;
 const RESTART_DELAY_NS = NANO;
 const MAX_NAME_LENGTH = 40;
 /** Time that a replaced task must run before the swarm replaces the next one. */
@@ -27,11 +27,11 @@ export function swarmContainersOf(worldId: Uuid): { label: string[] } {
 export function serviceDefinition(
   world: WorldMark,
   workload: Workload,
-  { configs, stopSeconds }: { configs: object[]; stopSeconds: number },
+  { configs, stopSeconds, maxCpus }: { configs: object[]; stopSeconds: number; maxCpus: number },
 ): Docker.CreateServiceOptions {
   const labels = labelsOf(world, workload);
   const { [LABEL.world]: _world, ...ofContainer } = labels;
-  const { Env, User, Healthcheck, HostConfig } = instanceDefinition(world, workload, '');
+  const { Env, User, Healthcheck, HostConfig } = instanceDefinition(world, workload, '', maxCpus);
   const isJob = workload.kind === 'job';
   return {
     Name: [workload.name.slice(0, MAX_NAME_LENGTH), workload.recordId.slice(0, 8), workload.revision.slice(0, 8)].join(
@@ -52,7 +52,7 @@ export function serviceDefinition(
         StopGracePeriod: stopSeconds * NANO,
       },
       Resources: {
-        Limits: { NanoCPUs: Math.round(workload.cpus * NANO), MemoryBytes: HostConfig?.Memory ?? workload.memoryBytes },
+        Limits: { NanoCPUs: HostConfig?.NanoCpus, MemoryBytes: workload.memoryBytes },
       },
       RestartPolicy: { Condition: isJob ? 'none' : 'any', Delay: RESTART_DELAY_NS },
       Networks: [{ Target: swarmNetworkName(world.worldId, workload.environmentId), Aliases: [...workload.aliases] }],

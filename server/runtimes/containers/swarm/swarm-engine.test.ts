@@ -1,16 +1,35 @@
-import { afterAll, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { json as jsonOf } from 'node:stream/consumers';
+import type Docker from 'dockerode';
+import { afterAll, afterEach, expect, it } from 'vitest';
 import { connectForTests, newWorldId } from '../../../testing/engine.ts';
 import { json, startEngineServer } from '../../../testing/engine-server.ts';
+import type { Workload } from '../engine.ts';
 import { SwarmEngine } from './swarm-engine.ts';
 
 const server = await startEngineServer();
-const engine = new SwarmEngine({ worldId: newWorldId(), connection: connectForTests(server.url) });
+const clientFolder = await mkdtemp(join(tmpdir(), 'docker-client-'));
+const user = { env: { DOCKER_CONFIG: clientFolder }, homeDir: undefined };
+const worldId = newWorldId();
+const engine = new SwarmEngine({ worldId, stopSeconds: 7, connection: connectForTests(server.url, { user }) });
+afterEach(() => server.reset());
 afterAll(async () => {
   engine.close();
   await server.stop();
+  await rm(clientFolder, { recursive: true });
 });
 
 const service = (ID: string) => ({ ID, Version: { Index: 1 }, Spec: { Labels: {}, Mode: {} } });
+const node = (name: string, cpus: number) => ({
+  ID: name,
+  Description: { Hostname: name, Resources: { NanoCPUs: cpus * 1e9 } },
+  Spec: { Availability: 'active' },
+  Status: { Addr: '10.0.0.1', State: 'ready' },
+});
 const task = {
   ID: 'task',
   ServiceID: 'kept',
@@ -19,6 +38,79 @@ const task = {
   Spec: { ContainerSpec: { Image: 'shop:1' } },
   Status: { State: 'running', Timestamp: '2026-01-01T00:00:00Z' },
 };
+const workload: Workload = {
+  recordId: randomUUID(),
+  kind: 'container',
+  name: 'shop',
+  environmentId: randomUUID(),
+  providerId: randomUUID(),
+  revision: '1',
+  instances: 0,
+  image: 'registry.example/shop:1',
+  forcePull: false,
+  command: undefined,
+  user: undefined,
+  env: {},
+  labels: {},
+  cpus: 64,
+  memoryBytes: 32 * 1024 * 1024,
+  ports: [],
+  aliases: [],
+  mounts: [],
+  files: [],
+  health: undefined,
+};
+/** Creates the service of a workload. Returns the request. */
+async function createService(): Promise<{ headers: IncomingHttpHeaders; body: Docker.CreateServiceOptions }> {
+  let requested: Promise<{ headers: IncomingHttpHeaders; body: unknown }> | undefined;
+  server.answer(/^\/services\/create/, async (response) => {
+    requested = jsonOf(response.req).then((body) => ({ headers: response.req.headers, body }));
+    await requested;
+    json({ ID: 'shop' })(response);
+  });
+  await engine.apply(workload, {
+    signal: new AbortController().signal,
+    onReplacing: () => undefined,
+    whenReady: async () => undefined,
+    beforeRemoval: async () => undefined,
+  });
+  return (await requested) as Awaited<ReturnType<typeof createService>>;
+}
+
+it('a service has the credentials that the nodes pull its image with', async () => {
+  const auth = Buffer.from('ada:secret').toString('base64');
+  await writeFile(join(clientFolder, 'config.json'), JSON.stringify({ auths: { 'registry.example': { auth } } }));
+  const { headers } = await createService();
+  expect(JSON.parse(Buffer.from(String(headers['x-registry-auth']), 'base64').toString())).toEqual({
+    username: 'ada',
+    password: 'secret',
+    serveraddress: 'registry.example',
+  });
+});
+
+it('a service has the stop time of the setting, and at most the CPUs of the smallest node that gets instances', async () => {
+  const drained = { ...node('drained', 1), Spec: { Availability: 'drain' } };
+  const down = { ...node('down', 1), Status: { State: 'down' } };
+  server.answer(/^\/nodes/, json([drained, down, node('large', 8), node('small', 2)]));
+  const { body } = await createService();
+  expect(body.TaskTemplate).toMatchObject({
+    ContainerSpec: { StopGracePeriod: 7e9 },
+    Resources: { Limits: { NanoCPUs: 2e9 } },
+  });
+});
+
+it.each([
+  [{ Test: ['CMD', 'true'] }, 'healthy'],
+  [{ Test: ['NONE'] }, 'none'],
+])('an instance of an image with the HEALTHCHECK %j is %s, and the image is read once', async (Healthcheck, health) => {
+  server.answer(/^\/services/, json([service('kept')]));
+  const image = `shop:${health}`;
+  server.answer(/^\/tasks/, json([{ ...task, Spec: { ContainerSpec: { Image: image } } }]));
+  const path = `/images/${image}/json`;
+  server.answer(new RegExp(path), json({ Config: { Healthcheck } }));
+  for (const _look of [1, 2]) expect(await engine.list()).toMatchObject([{ id: 'task', health }]);
+  expect(server.requests.filter((request) => request === path)).toHaveLength(1);
+});
 
 it('a service that is removed after it was listed does not hide the instances of others', async () => {
   server.answer(/^\/services/, json([service('kept'), service('removed')]));

@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { reasonOf } from '../../../model/errors.ts';
-import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
 import { registryCredentials } from '../docker/image-pull.ts';
-import { followLogs, readLogs } from '../docker/instance-logs.ts';
 import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
 import { ensureNetwork } from '../docker/networks.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
@@ -16,10 +14,9 @@ import {
   EngineRefusal,
   EngineUnreachable,
   type Instance,
-  type LogOptions,
   type Workload,
 } from '../engine.ts';
-import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
+import { NANO, serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
 import {
   currentTasks,
   errorOf,
@@ -41,6 +38,11 @@ const END_LIMIT_MS = 15_000;
 
 /** A revision of a record is a service, and its replicas are the instances (D-082). An update starts a second service. */
 export class SwarmEngine extends DockerEngine {
+  /** The daemon drops lines of a service's log, and does not end it, when several tasks have written much, so the log of each task is read. */
+  protected override readonly logSource = 'tasks';
+  /** The images that the connected node has, and if they have a health command. */
+  readonly #checkedImages = new Map<string, boolean>();
+
   override async ping(): Promise<string> {
     const version = await super.ping();
     const { Swarm: swarm } = await this.connection.ask((docker) => docker.info());
@@ -86,7 +88,16 @@ export class SwarmEngine extends DockerEngine {
     const network = { Name, Driver: 'overlay', Attachable: true } as const;
     await ensureNetwork(this.connection, this.world, workload.environmentId, network);
     const configs = await this.#configsFor(workload);
-    const definition = serviceDefinition(this.world, workload, { configs, stopSeconds: this.stopSeconds });
+    this.#checkedImages.clear(); // names can mean other images by now
+    const { stopSeconds } = this;
+    const nodes = await this.connection.askFor(swarmNodes, (docker) => docker.listNodes());
+    const available = nodes.filter(({ Spec, Status }) => Spec?.Availability === 'active' && Status.State === 'ready');
+    // Any of them may get a task, and refuses more than it has.
+    const cpus = (available.length > 0 ? available : nodes).flatMap(
+      ({ Description: { Resources: { NanoCPUs } = {} } }) => NanoCPUs ?? [],
+    );
+    const maxCpus = Math.min(...cpus) / NANO;
+    const definition = serviceDefinition(this.world, workload, { configs, stopSeconds, maxCpus });
     // The nodes pull the image with it.
     const credentials = await registryCredentials(workload.image, this.connection.user);
     await this.connection.ask((docker) => docker.createService(credentials ?? {}, definition));
@@ -116,20 +127,9 @@ export class SwarmEngine extends DockerEngine {
       await this.connection.ask((docker) => docker.getConfig(ID).remove()).catch(() => undefined); // still in use: the next time
   }
 
-  /** Reads the log of each task: the daemon drops lines of a service's log, and does not end it, when several tasks have written much. */
-  override async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
+  protected override async idsWithLog(recordId: Uuid): Promise<string[]> {
     const tasks = await this.#tasksOf(await this.#services(recordId));
-    const ids = tasks.filter(({ Status }) => Status.ContainerStatus?.ContainerID).map(({ ID }) => ID);
-    const { instanceId } = options;
-    return readLogs(this.connection, instanceId === undefined ? ids : [instanceId], options, 'tasks');
-  }
-
-  override follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
-    return followLogs(this.connection, {
-      ...{ source: 'tasks', recordId, onNews },
-      running: async () => (await this.list(recordId)).filter(({ state }) => state === 'running').map(({ id }) => id),
-      watch: (onEvent) => this.watch(onEvent),
-    });
+    return tasks.filter(({ Status }) => Status.ContainerStatus?.ContainerID).map(({ ID }) => ID);
   }
 
   /** Also polls the tasks, because a daemon reports events of its own containers only. */
@@ -226,6 +226,7 @@ export class SwarmEngine extends DockerEngine {
       exitCode === 137 && node?.isConnected && containerId
         ? await this.connection.askTolerantly((docker) => docker.getContainer(containerId).inspect(), 'missing')
         : undefined;
+    const nanoCpus = Spec.Resources?.Limits?.NanoCPUs;
     return {
       id: ID,
       ...identity,
@@ -233,8 +234,9 @@ export class SwarmEngine extends DockerEngine {
       image: Spec.ContainerSpec.Image,
       state,
       // The swarm calls a task running when its health command has passed, and replaces it when it fails.
-      health: !Spec.ContainerSpec.Healthcheck ? 'none' : state === 'running' ? 'healthy' : 'starting',
+      health: !(await this.#isChecked(task)) ? 'none' : state === 'running' ? 'healthy' : 'starting',
       healthLimitMs: 0,
+      cpus: nanoCpus && nanoCpus / NANO,
       restarts,
       startedAtMs: state === 'running' ? Date.parse(Status.Timestamp) : undefined,
       exitCode,
@@ -245,6 +247,18 @@ export class SwarmEngine extends DockerEngine {
         host: node?.address ?? this.connection.address.publishedHost,
       })),
     };
+  }
+
+  /** True if a task has a health command, of its own or of its image, which is known if the connected node has the image. */
+  async #isChecked({ Spec: { ContainerSpec } }: SwarmTask): Promise<boolean> {
+    if (ContainerSpec.Healthcheck) return true;
+    const { Image: name } = ContainerSpec;
+    const knownAnswer = this.#checkedImages.get(name);
+    if (knownAnswer !== undefined) return knownAnswer;
+    const image = await this.connection.askTolerantly((docker) => docker.getImage(name).inspect());
+    const [kind = 'NONE'] = Object(image?.Config).Healthcheck?.Test ?? [];
+    if (image) this.#checkedImages.set(name, kind !== 'NONE');
+    return kind !== 'NONE';
   }
 
   /** Resolves to the instances of a revision when all have started. Throws EngineRefusal when one cannot start. */

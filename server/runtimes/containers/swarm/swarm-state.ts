@@ -22,6 +22,7 @@ export const swarmTask = z.looseObject({
       Labels: z.record(z.string(), z.string()).default({}),
       Healthcheck: z.looseObject({}).optional(),
     }),
+    Resources: z.looseObject({ Limits: z.looseObject({ NanoCPUs: z.number().optional() }).optional() }).optional(),
   }),
   Status: z.looseObject({
     State: z.string(),
@@ -45,8 +46,12 @@ export const swarmTask = z.looseObject({
 });
 const swarmNode = z.looseObject({
   ID: z.string(),
-  Description: z.looseObject({ Hostname: z.string().default('') }),
-  Status: z.looseObject({ Addr: z.string().default('') }),
+  Description: z.looseObject({
+    Hostname: z.string().default(''),
+    Resources: z.looseObject({ NanoCPUs: z.number().optional() }).optional(),
+  }),
+  Spec: z.looseObject({ Availability: z.string().optional() }).optional(),
+  Status: z.looseObject({ Addr: z.string().default(''), State: z.string().optional() }),
 });
 export const swarmNodes = z.array(swarmNode);
 export type SwarmService = z.output<typeof swarmService>;
