@@ -224,6 +224,7 @@ describe('failures (D-139)', () => {
       {},
     ],
     ['lambda_failed', 500, 'boom', "exports.run = async () => { throw new Error('boom'); };", {}],
+    ['lambda_result_invalid', 502, 'Object.fromEntries(map)', 'exports.run = () => new Map();', {}],
     ['lambda_crashed', 502, 'exit', 'exports.run = () => process.exit(3);', {}],
     ['lambda_crashed', 502, 'syntax error', 'exports.run = (', {}],
     ['lambda_crashed', 502, "'missing'", 'exports.run = () => 1;', { handler: 'missing' }],

@@ -24,6 +24,7 @@ const FAILURE_CODES: Readonly<Record<FailureKind, ErrorCode>> = {
   crash: 'lambda_crashed',
   load: 'lambda_crashed',
   'too-large': 'lambda_result_invalid',
+  'invalid-result': 'lambda_result_invalid',
   deleted: 'lambda_deleted',
   busy: 'lambda_busy',
   runtime: 'not_supported',

@@ -175,6 +175,7 @@ export type InvocationFailure =
   | 'crash'
   | 'load'
   | 'too-large'
+  | 'invalid-result'
   | 'deleted'
   | 'busy'
   | 'runtime'

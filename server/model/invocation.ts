@@ -44,13 +44,14 @@ export type LambdaValue =
 export const FAILURE_KINDS = [
   'error', // callback(error), throw, rejection: 500
   'timeout', // 504
-  'crash', // the process ended, ran out of memory, or its result could not be read: 502
+  'crash', // the process ended or ran out of memory: 502
   'load', // the code or package could not be loaded, or does not have the handler: 502
   'too-large', // the result is over the limit (D-185): 502
   'deleted', // the lambda does not exist: 503
   'busy', // queue full: 503, Retry-After 1
   'runtime', // runtime not emulated: 501
   'interrupted', // the platform stopped or restarted before the end (D-168): 503
+  'invalid-result', // the result cannot be sent (D-137): 502
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 

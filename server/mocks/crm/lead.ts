@@ -42,16 +42,19 @@ export interface RefusedForm extends Omit<Lead, 'oid'> {
 }
 
 /**
- * Finds the rejected forms that arrived when they were sent again: in the same invocation, or in one that repeats it,
- * for the same person.
+ * Finds the rejected forms that arrived when they were sent again: in the same invocation, or in one that repeats it. If the
+ * invocation sent several forms, the lead is that of the same person; otherwise the person can have been edited before the replay.
  * @returns the lead by the id of each of these forms
  */
 export function leadsOfForms(forms: Iterable<RefusedForm>, leads: Iterable<Lead>): Map<Uuid, Lead> {
   const [all, receivedLeads] = [[...forms], [...leads]];
-  const originals = new Map(
-    [...all, ...receivedLeads].map(({ executionId, sender }) => [executionId, sender?.replayOf]),
-  );
-  const sentIn = new Map<Uuid, Lead[]>();
+  const originals = new Map<string | undefined, Uuid | undefined>();
+  const sentCounts = new Map<string | undefined, number>();
+  for (const { executionId, sender } of [...all, ...receivedLeads]) {
+    originals.set(executionId, sender?.replayOf);
+    sentCounts.set(executionId, (sentCounts.get(executionId) ?? 0) + 1);
+  }
+  const sentIn = new Map<string, Lead[]>();
   for (const lead of receivedLeads) {
     const visited = new Set<Uuid>();
     for (let at = lead.executionId; at !== undefined && !visited.has(at); at = originals.get(at)) {
@@ -60,14 +63,10 @@ export function leadsOfForms(forms: Iterable<RefusedForm>, leads: Iterable<Lead>
     }
   }
   return new Map(
-    all.flatMap(({ id, executionId = '', receivedAt, mapped }) => {
-      const lead = sentIn
-        .get(executionId)
-        ?.find(
-          (candidate) =>
-            candidate.receivedAt >= receivedAt &&
-            (candidate.mapped.email ?? mapped.email) === (mapped.email ?? candidate.mapped.email),
-        );
+    all.flatMap(({ id, executionId = '', receivedAt, mapped: { email } }) => {
+      const later = (sentIn.get(executionId) ?? []).filter((candidate) => candidate.receivedAt >= receivedAt);
+      const samePerson = later.find(({ mapped }) => (mapped.email ?? email) === (email ?? mapped.email));
+      const lead = samePerson ?? (sentCounts.get(executionId) === 1 ? later[0] : undefined);
       return lead ? [[id, lead] as const] : [];
     }),
   );

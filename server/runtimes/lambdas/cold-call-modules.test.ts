@@ -70,6 +70,7 @@ const OF_CHILD = [
   'stream',
   'stream/promises',
   'string_decoder',
+  'timers/promises',
   'tls',
   'util/types',
   'worker_threads',

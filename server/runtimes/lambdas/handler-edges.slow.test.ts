@@ -162,7 +162,7 @@ describe('a handler that', () => {
       /^too-large: .* 60000000 bytes/,
     );
     expect(failureOf(await service.run('exports.run = () => new Blob(["x"]).stream()'))).toMatch(
-      /^crash: the handler's result is a ReadableStream, which cannot be sent: return a string/,
+      /^invalid-result: the handler's result is a ReadableStream, which cannot be sent: return a string/,
     );
   });
 
@@ -225,7 +225,7 @@ describe('a handler that', () => {
   ])('gives back %s as the body of an HTTP response is refused', async (_what, body, name) => {
     const { invocation } = await inAnswer(`{ statusCode: 200, body: ${body} }`);
     expect(failureOf(invocation)).toBe(
-      `crash: the 'body' of the handler's result is ${name}, which cannot be sent: wait for its end, and give a string, bytes or a plain value`,
+      `invalid-result: the 'body' of the handler's result is ${name}, which cannot be sent: wait for its end, and give a string, bytes or a plain value`,
     );
   });
 

@@ -254,11 +254,11 @@ describe('a handler that goes wrong has one outcome, and the pool serves others'
     [
       'resolves to a Proxy that throws',
       'async () => new Proxy({}, { get(t, name) { if (name !== "then") throw new Error("trap") } })',
-      /^crash: .*trap/,
+      /^invalid-result: .*trap/,
     ],
     ['returns a thenable whose then throws', '() => ({ get then() { throw new Error("trap") } })', /^error: trap$/],
     ['returns a thenable that throws when asked', '() => ({ then() { throw new Error("trap") } })', /^error: trap$/],
-    ['contains what cannot be sent', '(...args) => { const a = {}; a.a = a; return a }', /^crash: .*circular/],
+    ['contains what cannot be sent', '(...args) => { const a = {}; a.a = a; return a }', /^invalid-result: .*circular/],
   ])('%s', async (_what, source, failure) => {
     const id = service.lambda(`const wrong = ${source}; exports.run = (...args) => args[0] ? wrong(...args) : 0`);
     for (let call = 1; call <= 2; call += 1) expect(failureOf(await service.invoke(id, 'x'))).toMatch(failure);

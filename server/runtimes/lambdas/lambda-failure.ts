@@ -1,9 +1,7 @@
 import { reasonOf } from '../../model/errors.ts';
 import type { FailureKind, Outcome } from '../../model/invocation.ts';
 
-/**
- * The failure of a call of a lambda (D-139): the kind decides the HTTP response, the message is shown to the client.
- */
+/** The failure of a call of a lambda (D-139): the kind decides the HTTP response, the message is shown to the client. */
 export class LambdaFailure extends Error {
   override readonly name = 'LambdaFailure';
   readonly failure: FailureKind;

@@ -130,9 +130,9 @@ describe('each failure of D-139 has its own outcome and message', () => {
 
   it('a result that is no JSON says why', async () => {
     expect(failureOf(await service.run('exports.run = () => { const a = {}; a.a = a; return a }'))).toMatch(
-      /^crash: .*circular/i,
+      /^invalid-result: .*circular/i,
     );
-    expect(failureOf(await service.run('exports.run = () => ({ count: 10n })'))).toMatch(/^crash: .*BigInt/);
+    expect(failureOf(await service.run('exports.run = () => ({ count: 10n })'))).toMatch(/^invalid-result: .*BigInt/);
   });
 
   it('a runtime that is not emulated, and a lambda that is not there, need no process', async () => {

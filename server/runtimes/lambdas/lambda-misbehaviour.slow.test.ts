@@ -103,7 +103,7 @@ describe('a lambda may answer badly', () => {
 
   it('with a value that breaks when it is looked at', async () => {
     expect(failureOf(await order('callback(null, { toJSON() { throw new Error("mine") } })'))).toMatch(
-      /^crash: .*mine/,
+      /^invalid-result: .*mine/,
     );
     expect(failureOf(await order('throw { get message() { throw 1 } }'))).toBe(
       'error: an error that cannot be shown as text',

@@ -22,6 +22,7 @@ import { ActiveInvocation, type PoolHost } from './pool/active-invocation.ts';
 import { LambdaPool } from './pool/lambda-pool.ts';
 import { type DebuggerAddresses, Debugging, type DebugState } from './process/debugging.ts';
 import { LambdaProcesses, type ProcessSettings } from './process/lambda-processes.ts';
+import { OPEN_RECORD_MS } from './process/protocol.ts';
 import { isNode } from './process/runtimes.ts';
 import type { RecentCalls } from './recent-calls.ts';
 
@@ -78,7 +79,7 @@ const DEFAULT_LIMITS: LambdaLimits = {
   timeoutMaxS: 500,
   logLines: 10_000,
   idleMs: 5 * 60_000,
-  openOutboundMs: 1_000,
+  openOutboundMs: OPEN_RECORD_MS,
   spares: 1,
 };
 

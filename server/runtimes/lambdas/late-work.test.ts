@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import { TestLambdaService } from '../../testing/lambda-service.ts';
+import type { LambdaServiceOptions } from './lambda-service.ts';
 
 /* A form lambda may answer its visitor first and send the lead later, while its process already serves another call (D-138). */
 
@@ -30,13 +31,13 @@ const CLIENTS = [
 ] as const;
 
 let service: TestLambdaService;
+let outbound: LambdaServiceOptions['outbound'];
 beforeAll(async () => {
   await new Promise<void>((resolve) => crm.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   const { port } = crm.address() as AddressInfo;
-  service = await TestLambdaService.start({
-    outbound: { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) },
-  });
+  outbound = { crm: 'catch', crmAddress: () => ({ host: '127.0.0.1', port }) };
+  service = await TestLambdaService.start({ outbound });
 });
 afterAll(async () => {
   await service.stop();
@@ -73,3 +74,67 @@ it.each(CLIENTS)(
     ]);
   },
 );
+
+describe('the record of an invocation', () => {
+  /** URLs of the outbound calls of the closed records. */
+  const recorded: string[][] = [];
+  /** Its records stay open longer than any test lasts, if they wait for later calls at all. */
+  let patientService: TestLambdaService;
+  beforeEach(async () => {
+    requests.length = 0;
+    recorded.length = 0;
+    patientService = await TestLambdaService.start({
+      outbound,
+      limits: { openOutboundMs: 600_000 },
+      onInvocation: ({ outbound: calls }) => recorded.push(calls.map(({ url }) => url)),
+    });
+  });
+  afterEach(() => patientService.stop());
+
+  it.each([
+    ['the global setTimeout', 'const wait = (ms) => new Promise((then) => setTimeout(then, ms));'],
+    ['timers/promises', "const { setTimeout: wait } = require('timers/promises');"],
+  ])('has what the lambda sends soon after its response, by %s', async (_timer, wait) => {
+    const code = `${wait}
+      exports.run = async (event) => { if (event !== '{}') wait(20).then(() => fetch('https://crm.example/' + event)); }`;
+    const id = patientService.lambda(code, { env: { CRM_API_BASEPATH: 'crm.example' } });
+    await patientService.invoke(id, 'first');
+    await patientService.invoke(id);
+    await expect.poll(() => requests.length, { timeout: 30_000 }).toBe(1);
+    await patientService.invoke(id, 'third');
+    await expect.poll(() => requests.length, { timeout: 30_000 }).toBe(2);
+    await patientService.stop();
+    expect(recorded).toEqual([[], ['https://crm.example/first'], ['https://crm.example/third']]);
+  });
+
+  it('waits for a timer of its handler, though one of an earlier call fires meanwhile', async () => {
+    const code = `let fired; const earlier = new Promise((then) => { fired = then; });
+      exports.run = async (event) => {
+        if (event === 'first') setTimeout(fired, 300);
+        else { await earlier; setTimeout(() => fetch('https://crm.example/second'), 20); }
+      }`;
+    const id = patientService.lambda(code, { env: { CRM_API_BASEPATH: 'crm.example' } });
+    await patientService.invoke(id, 'first');
+    await patientService.invoke(id, 'second');
+    await expect.poll(() => requests.length, { timeout: 30_000 }).toBe(1);
+    await patientService.stop();
+    expect(recorded).toEqual([[], ['https://crm.example/second']]);
+  });
+
+  it.each([
+    ['a timer that has fired', "await require('timers/promises').setTimeout(1)"],
+    ['a timer that it has cleared', 'clearTimeout(setTimeout(() => {}, 100))'],
+    ['the timeout of a race', "await Promise.race([1, new Promise((_, fail) => setTimeout(fail, 30_000, 'late'))])"],
+    ['a program in an earlier call', "if (event === 'first') require('child_process').execSync('exit 0')"],
+    [
+      'a thread in an earlier call',
+      "if (event === 'first') new (require('worker_threads').Worker)('', { eval: true })",
+    ],
+  ])('is closed at once after a handler that started %s', async (_what, work) => {
+    const id = patientService.lambda(`exports.run = async (event) => { ${work}; }`);
+    await patientService.invoke(id, 'first');
+    recorded.length = 0;
+    await patientService.invoke(id, 'second');
+    expect(recorded).toEqual([[]]);
+  });
+});

@@ -20,10 +20,7 @@ export class LogRing extends NewestLines {
     return `${this.#id}-${this.#added}`;
   }
 
-  /**
-   * Returns the lines after a cursor, oldest first, and whether lines in between were dropped, or the cursor belongs to
-   * another ring. Throws 400.
-   */
+  /** Returns the lines after a cursor, oldest first, and whether some are missing or the cursor belongs to another ring. Throws 400. */
   after(cursor: string): { lines: LogLine[]; hasGap: boolean } {
     const [, id, count] = CURSOR.exec(cursor) ?? [];
     if (id === undefined) throw invalidCursor(cursor);

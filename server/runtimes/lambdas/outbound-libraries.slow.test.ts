@@ -1,8 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { EXECUTION_HEADER } from '../../model/execution-header.ts';
 import type { Invocation } from '../../model/invocation.ts';
 import { libraries } from '../../testing/calling-libraries.ts';
@@ -25,15 +26,22 @@ const mockServer = createServer(async (request, response) => {
 });
 let mock: MockAddress;
 let service: TestLambdaService;
+/** A service whose policy blocks, as in a test suite. */
+let strictService: TestLambdaService;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => mockServer.listen(0, '127.0.0.1', resolve));
   // As: a listening TCP server has such an address.
   mock = { host: '127.0.0.1', port: (mockServer.address() as AddressInfo).port };
-  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress: () => mock } });
+  const outbound = { crm: 'catch' as const, crmAddress: () => mock };
+  // News of a call can come after its result. What a thread or program has called is in the record when that is closed.
+  const limits = { openOutboundMs: 5_000 };
+  service = await TestLambdaService.start({ limits, outbound });
+  strictService = await TestLambdaService.start({ limits, outbound: { ...outbound, default: 'block' } });
 });
 afterAll(async () => {
   await service.stop();
+  await strictService.stop();
   mockServer.close();
   mockServer.closeAllConnections();
 });
@@ -57,17 +65,21 @@ it('a worker that outlives its call tells of its calls to the one that runs, and
 
 /** Lambdas that call the hosts which their event names, all at once. They live on from one test to the next, with their connections. */
 const ids = new Map<string, string>();
-async function callBy(library: string, ...hosts: string[]): Promise<{ answers: string[]; invocation: Invocation }> {
+async function callBy(
+  library: string,
+  hosts: readonly string[],
+  caller = service,
+): Promise<{ answers: string[]; invocation: Invocation }> {
   const expression = libraries[library] ?? '';
   const calls = HOSTS.map((host) => `'${host}': () => ${expression.replaceAll('crm.example', host)}`);
   const code = `const got = () => import('file://' + require.resolve('got')).then((m) => m.default);
     const calls = { ${calls.join(', ')} };
     exports.run = (event) => Promise.all(JSON.parse(event).map((host) =>
       calls[host]().then((t) => t.trim(), (e) => { while (e.cause) e = e.cause; return 'error ' + (e.code || e.message) })))`;
-  const id =
-    ids.get(library) ?? service.lambda(code, { env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } });
-  ids.set(library, id);
-  const invocation = await service.invoke(id, JSON.stringify(hosts));
+  const properties = { env: { CRM_API_BASEPATH: 'crm.example', NODE_PATH: packages } };
+  const id = (caller === service ? ids.get(library) : undefined) ?? caller.lambda(code, properties);
+  if (caller === service) ids.set(library, id);
+  const invocation = await caller.invoke(id, JSON.stringify(hosts));
   return { answers: JSON.parse(resultOf(invocation)), invocation };
 }
 
@@ -77,7 +89,7 @@ describe('a call to the CRM is caught, and in the record', () => {
   beforeAll(() => service.setOutboundRules());
 
   it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
-    const { answers, invocation } = await callBy(library, 'crm.example');
+    const { answers, invocation } = await callBy(library, ['crm.example']);
     expect(answers).toEqual(['200 caught']);
     expect(arrived.get(invocation.executionId)).toEqual(['lead=1']);
     expect(invocation.outbound).toMatchObject([
@@ -107,7 +119,7 @@ describe('rules that come later block, fail, answer and delay a call', () => {
   );
 
   it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
-    const { answers, invocation } = await callBy(library, ...HOSTS);
+    const { answers, invocation } = await callBy(library, HOSTS);
     expect(answers).toEqual([
       '200 caught',
       'error ECONNREFUSED',
@@ -118,4 +130,32 @@ describe('rules that come later block, fail, answer and delay a call', () => {
     const rules = invocation.outbound.flatMap((call) => call.rules ?? []);
     expect(rules.map(({ text }) => text)).toContain('delay of 1 ms for {crm}');
   });
+});
+
+/** A connection that was to carry HTTP is recorded as what it is. */
+const BLOCKED = [{ url: expect.stringContaining('//answered.example'), blocked: true }];
+
+describe('a rule for * blocks a call', () => {
+  beforeAll(() => service.setOutboundRules({ host: '*', action: 'block' }));
+
+  it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
+    const { answers, invocation } = await callBy(library, ['answered.example']);
+    expect(answers).toEqual(['error ECONNREFUSED']);
+    await vi.waitFor(() => expect(invocation.outbound).toMatchObject(BLOCKED), { timeout: 30_000 });
+  });
+});
+
+describe('a policy that blocks applies without a rule to a call', () => {
+  it.concurrent.each(Object.keys(libraries))('by %s', async (library) => {
+    const { answers, invocation } = await callBy(library, ['answered.example'], strictService);
+    expect(answers).toEqual(['error ECONNREFUSED']);
+    await vi.waitFor(() => expect(invocation.outbound).toMatchObject(BLOCKED), { timeout: 30_000 });
+  });
+});
+
+it('the guide names the clients of these tests', async () => {
+  const guide = await readFile(path.join(packages, '..', 'docs', 'guides', 'outbound-calls.md'), 'utf8');
+  const [, list = ''] = /blocked by default in a test suite:([^.]*)\./.exec(guide) ?? [];
+  const clients = list.split(',').map((name) => name.replace(/\s+/g, ' ').trim());
+  expect(clients.sort()).toEqual(Object.keys(libraries).sort());
 });

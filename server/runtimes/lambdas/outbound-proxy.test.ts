@@ -44,8 +44,10 @@ beforeAll(async () => {
   ports.proxy = await listen(proxy);
   ports.crm = await listen(createServer((_request, response) => response.end('mock')));
   const outbound = { crm: 'catch' as const, crmAddress: () => ({ host: '127.0.0.1', port: ports.crm }) };
-  service = await TestLambdaService.start({ outbound });
-  strictService = await TestLambdaService.start({ outbound: { ...outbound, default: 'block' } });
+  // News of a call can come after its result.
+  const limits = { openOutboundMs: 600_000 };
+  service = await TestLambdaService.start({ limits, outbound });
+  strictService = await TestLambdaService.start({ limits, outbound: { ...outbound, default: 'block' } });
 });
 afterAll(async () => {
   await service.stop();
@@ -63,6 +65,11 @@ const lambdaWith = (send: string) => `const http = require('http'), https = requ
     .on('connect', (response, socket) => then(socket)).on('error', failed).end();
   exports.run = (event) => new Promise((resolve) => {
     const failed = (error) => resolve('error ' + error.message);
+    const inParts = async (socket, ...parts) => {
+      let text = '';
+      socket.on('data', (part) => { text += part }).on('error', failed).on('end', () => resolve(text.split(' ')[1] + ' ' + /real|tea|mine|mock/.exec(text)));
+      for (const part of parts) await new Promise((written) => socket.write(part, written));
+    };
     const answered = (response) => { let text = response.statusCode + ' '; response.on('data', (part) => { text += part }).on('end', () => resolve(text)) };
     ${send}
   });`;
@@ -85,6 +92,16 @@ const CLIENTS: [string, string, string][] = [
       headers: { host: 'api.example' },
       createConnection: () => tls.connect({ socket, servername: 'api.example', rejectUnauthorized: false }) }, answered).on('error', failed), failed);`,
   ],
+  [
+    'the whole address in a head that it writes in parts',
+    'http://api.example/orders',
+    "inParts(require('net').connect(event, '127.0.0.1'), 'GET http://api.ex', 'ample/orders HTTP/1.1\\r\\nHost: api.ex', 'ample\\r\\nConnection: close\\r\\n\\r\\n');",
+  ],
+  [
+    'a tunnel and a head in parts',
+    'http://api.example/orders',
+    "tunnel('api.example:80', event, (socket) => inParts(socket, 'GET /ord', 'ers HTTP/1.1\\r\\nHost: api.ex', 'ample\\r\\nConnection: close\\r\\n\\r\\n'), failed);",
+  ],
 ];
 
 describe.each(CLIENTS)('a call through a proxy, by %s,', (_way, url, send) => {
@@ -92,19 +109,43 @@ describe.each(CLIENTS)('a call through a proxy, by %s,', (_way, url, send) => {
     const id = service.lambda(lambdaWith(send));
     const passed = await service.invoke(id, `${ports.proxy}`);
     expect(resultOf(passed)).toBe('200 real');
-    expect(passed.outbound).toMatchObject([{ method: 'GET', url, status: 200 }]);
+    expect(passed.outbound).toMatchObject([{ method: 'GET', url, status: 200, leftMachine: true }]);
     expect(received.splice(0)).toEqual(['GET /orders']);
 
     await service.setOutboundRules({ host: 'api.example', action: 'block' });
     const blocked = await service.invoke(id, `${ports.proxy}`);
     expect(resultOf(blocked)).toContain('(outbound rule: block for api.example)');
-    expect(blocked.outbound).toMatchObject([{ url, blocked: true, rules: [{ text: 'block for api.example' }] }]);
+    await expect
+      .poll(() => blocked.outbound)
+      .toMatchObject([{ url, blocked: true, rules: [{ text: 'block for api.example' }] }]);
 
     await service.setOutboundRules({ host: 'api.example', action: 'answer', status: 418, body: 'tea' });
     const answered = await service.invoke(id, `${ports.proxy}`);
     expect(resultOf(answered)).toBe('418 tea');
-    expect(answered.outbound).toMatchObject([{ url, status: 418 }]);
+    await expect.poll(() => answered.outbound).toMatchObject([{ url, status: 418 }]);
     expect(received).toEqual([]);
+  });
+
+  it('goes through the proxy when the rule that answers has answered its calls', async () => {
+    const id = service.lambda(lambdaWith(send));
+    await service.setOutboundRules({ host: 'api.example', action: 'answer', body: 'mine', after: 1, times: 1 });
+    const results: string[] = [];
+    for (let number = 1; number <= 3; number += 1) {
+      const invocation = await service.invoke(id, `${ports.proxy}`);
+      results.push(resultOf(invocation));
+      expect(invocation.outbound).toMatchObject([{ url, status: 200 }]);
+      expect(invocation.outbound[0]?.rules ?? []).toHaveLength(number === 2 ? 1 : 0);
+    }
+    expect(results).toEqual(['200 real', '200 mine', '200 real']);
+    expect(received).toEqual(['GET /orders', 'GET /orders']);
+  });
+
+  it('is delayed by a rule, and then goes through the proxy', async () => {
+    await service.setOutboundRules({ host: 'api.example', action: 'delay', delayMs: 200 });
+    const invocation = await service.run(lambdaWith(send), {}, `${ports.proxy}`);
+    expect(resultOf(invocation)).toBe('200 real');
+    expect(invocation.outbound).toMatchObject([{ url, rules: [{ text: 'delay of 200 ms for api.example' }] }]);
+    expect(invocation.outbound[0]?.durationMs).toBeGreaterThan(190);
   });
 
   it('is answered by the mock CRM if the host is that of the CRM', async () => {
@@ -118,12 +159,13 @@ describe.each(CLIENTS)('a call through a proxy, by %s,', (_way, url, send) => {
   it('is blocked by the policy as a direct one', async () => {
     const invocation = await strictService.invoke(strictService.lambda(lambdaWith(send)), `${ports.proxy}`);
     expect(resultOf(invocation)).toContain('api.example');
-    expect(invocation.outbound).toMatchObject([{ url, blocked: true }]);
+    await expect.poll(() => invocation.outbound).toMatchObject([{ url, blocked: true }]);
     expect(received).toEqual([]);
   });
 });
 
-it('a request that is no HTTP, in a tunnel, passes as it is', async () => {
+/** A proxy whose tunnels all lead to a server that sends back what it receives. */
+async function listenToEcho(): Promise<number> {
   const echo = await listen(createTcpServer((socket) => socket.pipe(socket)));
   const proxy = createServer().on('connect', (_request, client) => {
     const server = connect(echo, '127.0.0.1', () => {
@@ -132,7 +174,35 @@ it('a request that is no HTTP, in a tunnel, passes as it is', async () => {
     });
     client.on('error', () => server.destroy());
   });
-  const send = `tunnel('api.example:5432', event, (socket) => socket.on('data', (part) => { resolve(String(part)); socket.destroy(); }).write('\\0ping'), failed);`;
-  const invocation = await service.invoke(service.lambda(lambdaWith(send)), `${await listen(proxy)}`);
-  expect(resultOf(invocation)).toBe('\0ping');
+  return listen(proxy);
+}
+
+it.each([
+  ['no HTTP', '\\0ping'],
+  ['text that looks like the start of a request', 'PING everyone'],
+])('a request that is %s, in a tunnel, passes as it is', async (_kind, text) => {
+  const send = `tunnel('api.example:5432', event, (socket) => socket.on('data', (part) => { resolve(String(part)); socket.destroy(); }).write('${text}'), failed);`;
+  const invocation = await service.invoke(service.lambda(lambdaWith(send)), `${await listenToEcho()}`);
+  expect(resultOf(invocation)).toBe(text.replace('\\0', '\0'));
+});
+
+it('a request in a tunnel whose Content-Length is too small is sent', async () => {
+  const text = 'POST / HTTP/1.1\\r\\nHost: api.example\\r\\nContent-Length: 9\\r\\n\\r\\n{"a":"ä"}';
+  const send = `tunnel('api.example:80', event, (socket) => { socket.on('data', (part) => { resolve(String(part)); socket.destroy(); }).write('${text}'); }, failed);`;
+  const invocation = await service.invoke(service.lambda(lambdaWith(send)), `${await listenToEcho()}`);
+  expect(resultOf(invocation)).toContain('{"a":"ä"}');
+});
+
+it('a handler with a callback is not over while a call by a connection that is used again waits for its rule', async () => {
+  const proxy = createTcpServer((socket) =>
+    socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nreal')),
+  );
+  const id = service.lambda(`let socket;
+    exports.run = (event, context, callback) => {
+      socket ??= require('net').connect(event, '127.0.0.1');
+      socket.once('data', (part) => callback(null, part)).write('GET http://api.example/ HTTP/1.1\\r\\nHost: api.example\\r\\n\\r\\n');
+    }`);
+  const port = await listen(proxy);
+  await service.setOutboundRules({ host: 'api.example', action: 'answer', body: 'mine', after: 100 });
+  for (let call = 0; call < 3; call += 1) expect(resultOf(await service.invoke(id, `${port}`))).toContain('real');
 });

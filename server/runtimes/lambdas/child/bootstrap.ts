@@ -19,6 +19,7 @@ import {
   type InvokeHead,
   type LoadHead,
   OUTCOME_KINDS,
+  OutcomeFlag,
   type OutcomeRow,
   type RulesHead,
 } from '../process/protocol.ts';
@@ -81,6 +82,8 @@ function activeCall(): HandlerCall | undefined {
 }
 
 let hasSubprocesses = false;
+/** The last call that has started a program or a thread. */
+let lastStarter = 0;
 /** Values at the start of the call: milliseconds with and without work, bytes of output. */
 let before = { atMs: 0, computedMs: 0, idleMs: 0, outputBytes: 0 };
 let late: NodeJS.Timeout | undefined;
@@ -181,6 +184,7 @@ function reportSubprocess(child?: ChildProcess): void {
     child.once('exit', () => send(FrameType.subprocess, { pid, ended: true }));
   } else if (!hasSubprocesses) send(FrameType.subprocess, {});
   hasSubprocesses = true;
+  lastStarter = current;
 }
 
 /** Ahead of the lambda's code: a breakpoint may be in that. */
@@ -321,14 +325,9 @@ function outputBytes(): number {
   return stdout.bytesWritten + stderr.bytesWritten;
 }
 
-/** Writes the coverage of the code so far. The emulator ends its processes with a signal, after which Node.js would write none. */
-function saveCoverage(): void {
-  // Here, not at the top: no other process needs it.
-  (require('node:v8') as typeof import('node:v8')).takeCoverage();
-}
-
 async function answer(number: number, { head, body, trace }: HandlerOutcome): Promise<void> {
-  if (measuresCoverage) saveCoverage();
+  // The emulator ends its processes with a signal, after which Node.js would write no coverage.
+  if (measuresCoverage) (require('node:v8') as typeof import('node:v8')).takeCoverage();
   const atMs = rounded(monotonicMs());
   sendOutcome = () => {
     sendOutcome = undefined;
@@ -339,15 +338,17 @@ async function answer(number: number, { head, body, trace }: HandlerOutcome): Pr
     const { ranMs, computedMs, waitedMs } = timesSince(before);
     const hasWritten = outputBytes() !== before.outputBytes;
     if (hasWritten) lastLoud = number;
-    const goesOn = ready.length > 0 && !hasWritten;
+    const beginsNext = ready.length > 0 && !hasWritten;
     // With the news that the next one begins it is one write, which wakes the emulator once.
-    if (goesOn) control.cork();
+    if (beginsNext) control.cork();
     const kind = OUTCOME_KINDS.indexOf(head.kind);
-    const row: OutcomeRow = [number, kind, atMs, ranMs, computedMs, waitedMs, hasWritten ? 1 : 0];
+    const goesOn = lastStarter === number || nothingLeft.hasLeftTimer();
+    const flags = (hasWritten ? OutcomeFlag.hasWritten : 0) + (goesOn ? OutcomeFlag.goesOn : 0);
+    const row: OutcomeRow = [number, kind, atMs, ranMs, computedMs, waitedMs, flags];
     if (head.failure) row.push(head.failure, head.message ?? '');
     else if (head.contentType !== undefined) row.push(head.contentType);
     send(FrameType.outcome, row, body);
-    if (goesOn)
+    if (beginsNext)
       setImmediate(() => {
         beginNext();
         control.uncork(); // perhaps nothing was left to begin
@@ -397,7 +398,7 @@ for (const stream of [control, calls]) stream.on('error', leave).on('close', lea
 // Every lambda's calls go by it; a process that waits for its lambda has the time.
 if (process.argv[2] === 'spare')
   setImmediate(() => {
-    for (const name of ['https', 'child_process', 'worker_threads']) require(`node:${name}`);
+    for (const name of ['https', 'child_process', 'worker_threads', 'timers/promises']) require(`node:${name}`);
     require('http-parser-js');
     outboundCalls.trace();
     handlerCalls.run({ number: 0, executionId: '', contextJson: '{', hasResponded: true }, () => {}); // its first use takes half a millisecond

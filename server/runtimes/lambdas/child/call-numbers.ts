@@ -2,6 +2,9 @@ import type { CallNumberHead } from '../process/protocol.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const NativePromise = Promise;
+const { setInterval, clearInterval } = globalThis;
+
+const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 /** Asks the emulator for the numbers of calls that outbound rules match, because rules count the calls of all processes. */
 export class CallNumbers {
@@ -17,8 +20,13 @@ export class CallNumbers {
   next(ruleId: string): Promise<number> {
     this.#lastRequest += 1;
     const request = this.#lastRequest;
+    // The connections of the call and to the emulator may be unreferenced: without this the process would seem to have nothing left to do.
+    const keeper = setInterval(() => {}, LONGEST_DELAY_MS);
     return new NativePromise((resolve) => {
-      this.#waiting.set(request, resolve);
+      this.#waiting.set(request, (number) => {
+        clearInterval(keeper);
+        resolve(number);
+      });
       this.#ask(request, ruleId);
     });
   }

@@ -18,10 +18,7 @@ import { orderedProxy } from './program-variables.ts';
 import { propagatedContext, propagateToChildren } from './propagate-to-children.ts';
 import { isRefusal } from './rule-error.ts';
 
-/**
- * Connects a process that a lambda has started to the emulator, to report its calls. The connection does not keep the
- * process alive. Call it before connections are watched.
- */
+/** Connects a process that a lambda has started to the emulator, without keeping it alive. Call it before connections are watched. */
 function reportToParent(
   { port, token }: NewsAddress,
   changeRules: (rules: readonly OutboundRule[]) => void,

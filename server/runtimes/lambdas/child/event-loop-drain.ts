@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { OPEN_RECORD_MS } from '../process/protocol.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { stdout, stderr } = process;
@@ -29,6 +30,8 @@ export class EventLoopDrain {
   #earlier = new Map<Keeper, number | undefined>();
   /** The handles that were unreferenced, so that they do not keep the process alive. */
   readonly #atRest = new Set<Keeper>();
+  /** The timers of the call that fire while its record can be open; for a Promise of a timer, an object that is removed when it is settled. */
+  readonly #soon = new Set<{ _destroyed?: unknown; hasRef?(): boolean }>();
   #then: (() => void) | undefined;
 
   constructor(channel: Socket, back: Socket) {
@@ -42,14 +45,38 @@ export class EventLoopDrain {
     const timers = require('node:timers') as typeof import('node:timers');
     for (const name of ['setTimeout', 'setInterval'] as const) {
       const watched = new Proxy(globalThis[name], {
-        apply: (original, self, args) => this.#watch(Reflect.apply(original, self, args)),
+        apply: (original, self, args) => {
+          const timer = this.#watch(Reflect.apply(original, self, args));
+          if (isSoon(args[1])) this.#soon.add(timer);
+          return timer;
+        },
       });
       Object.assign(globalThis, { [name]: watched });
       Object.assign(timers, { [name]: watched });
     }
+    const promises = require('node:timers/promises') as typeof import('node:timers/promises');
+    const wait = new Proxy(promises.setTimeout, {
+      apply: async (original, self, args) => {
+        const entry = {};
+        if (isSoon(args[0])) this.#soon.add(entry);
+        try {
+          return await Reflect.apply(original, self, args);
+        } finally {
+          this.#soon.delete(entry);
+        }
+      },
+    });
+    Object.assign(promises, { setTimeout: wait });
+  }
+
+  /** True if the call has set a timer that may make it go on while its record is open. */
+  hasLeftTimer(): boolean {
+    for (const timer of this.#soon) if (!timer._destroyed && timer.hasRef?.() !== false) return true;
+    return false;
   }
 
   begin(): void {
+    this.#soon.clear();
     this.#earlier.clear();
     this.#forgetTimers();
     for (const timer of this.#timers) this.#earlier.set(timer, undefined);
@@ -98,13 +125,14 @@ export class EventLoopDrain {
   }
 
   #forgetTimers(): void {
-    for (const timer of this.#timers) if ('_destroyed' in timer && timer._destroyed) this.#timers.delete(timer);
+    for (const timer of this.#timers) {
+      if (!('_destroyed' in timer && timer._destroyed)) continue;
+      this.#timers.delete(timer);
+      this.#soon.delete(timer);
+    }
   }
 
-  /**
-   * True if the handle can stay unreferenced. A handle that answers by message (a worker, a child with a channel, a
-   * datagram socket) may owe this call one, of which nothing would notify.
-   */
+  /** False for a handle that answers by message, such as a worker or a datagram socket: it may owe this call one, of which nothing would notify. */
   #canRest(handle: unknown): handle is Keeper {
     if (typeof handle !== 'object' || handle === null) return false;
     const isOurs = handle === this.#channel || handle === this.#back || handle === stdout || handle === stderr;
@@ -114,6 +142,10 @@ export class EventLoopDrain {
 
 function isKeeping(keeper: Keeper): boolean {
   return (keeper.hasRef?.() ?? keeper._handle?.hasRef?.()) === true;
+}
+
+function isSoon(delayMs: unknown): boolean {
+  return !(Number(delayMs) > OPEN_RECORD_MS);
 }
 
 /** Sockets, servers, watchers, children. Node documents the kinds of them only (process.getActiveResourcesInfo). */

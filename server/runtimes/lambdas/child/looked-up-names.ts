@@ -23,10 +23,7 @@ export class LookedUpNames {
   readonly #names = new Map<string, string>();
   readonly #placeholders = new Map<string, string>();
   #placeholderCount = 0;
-  /**
-   * True to answer look-ups of names that do not exist with a placeholder: libraries such as nodemailer look up a host before they connect,
-   * and a mock can respond in its place.
-   */
+  /** True to answer look-ups of unknown names with a placeholder: libraries such as nodemailer look up a host that a mock replaces. */
   usesPlaceholders = false;
 
   install(): void {

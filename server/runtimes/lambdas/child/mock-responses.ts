@@ -17,6 +17,8 @@ const { setTimeout, Promise: NativePromise } = globalThis;
 export interface MockedConnection {
   target: OutboundTarget;
   verdict: OutboundVerdict;
+  /** The verdict is for the one request of this connection, which its rules have counted. */
+  isSettled?: true;
   isTls: boolean;
   /** The options of the original connection, for a form to a host that is not the lambda's own CRM. */
   formOf?: ConnectOptions;
@@ -188,8 +190,10 @@ export class MockResponses {
     const trace = headers.traceparent as string | undefined;
     const call = this.#calls.answering(isHttp2 ? undefined : socket, head, trace);
     const isAfterRedirect = this.isAfterRedirect(head, this.#calls.executionIdOf(call));
-    const matched = (!isForm && !isAfterRedirect && connection.otherwise) || connection.verdict;
-    const verdict = isAfterRedirect ? AFTER_REDIRECT : await this.#settle(connection, matched, isForm);
+    const { isSettled, otherwise } = connection;
+    const matched = (!isSettled && !isForm && !isAfterRedirect && otherwise) || connection.verdict;
+    const settled = isSettled ? matched : await this.settle(connection.decideWithout, matched, isForm);
+    const verdict = isAfterRedirect ? AFTER_REDIRECT : settled;
     const { action, rules, delayMs } = verdict;
     const caughtBy = action === 'catch' && {
       caughtBy: 'crm' as const,
@@ -230,8 +234,12 @@ export class MockResponses {
     this.#calls.report(call, { status });
   }
 
-  /** Skips rules that do not apply to a call because of its number. */
-  async #settle(connection: MockedConnection, matched: OutboundVerdict, isMocked: boolean): Promise<OutboundVerdict> {
+  /** Counts the call, and skips rules that do not apply to it because of its number. */
+  async settle(
+    decideWithout: MockedConnection['decideWithout'],
+    matched: OutboundVerdict,
+    isMocked: boolean,
+  ): Promise<OutboundVerdict> {
     const skippedIds = new Set<string>();
     let verdict = matched;
     for (;;) {
@@ -241,7 +249,7 @@ export class MockResponses {
       const number = await this.#callNumbers.next(rule.id);
       if (number > after && number <= after + times) return verdict;
       skippedIds.add(rule.id);
-      verdict = connection.decideWithout(skippedIds, isMocked) ?? { action: 'pass', delayMs: 0, rules: [] };
+      verdict = decideWithout(skippedIds, isMocked) ?? { action: 'pass', delayMs: 0, rules: [] };
     }
   }
 

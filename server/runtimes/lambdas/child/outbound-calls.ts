@@ -10,7 +10,7 @@ import { monotonicMs } from '../../../system/clock.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
 import { messageOf } from './error-text.ts';
 import { isRefusal } from './rule-error.ts';
-import { sniffSocket } from './sniff-socket.ts';
+import { type OpenHead, sniffSocket } from './sniff-socket.ts';
 import {
   type ChangeableRequest,
   headerIn,
@@ -98,10 +98,7 @@ export class OutboundCalls {
     this.#report({ id, atMs: monotonicMs(), ...facts });
   }
 
-  watch(
-    socket: Socket,
-    connections: { markHttp(socket: Socket): void; use(socket: Socket): void },
-  ): { isHeadOpen(): boolean } {
+  watch(socket: Socket, connections: { markHttp(socket: Socket): void; use(socket: Socket): void }): () => OpenHead {
     return sniffSocket(socket, {
       http: () => connections.markHttp(socket),
       otherBytes: () => connections.use(socket),

@@ -19,10 +19,11 @@ import type { OutboundCalls } from './outbound-calls.ts';
 import { OutboundConnections } from './outbound-connections.ts';
 import { ruleDatagrams } from './outbound-datagrams.ts';
 import { ruleError } from './rule-error.ts';
-import { bufferWrites, makeDivertible } from './stream-hooks.ts';
+import type { OpenHead } from './sniff-socket.ts';
+import { bufferWrites, type DivertibleConnection, makeDivertible } from './stream-hooks.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
-const { setTimeout } = globalThis;
+const { setTimeout, Promise: NativePromise } = globalThis;
 const { apply } = Reflect;
 const ownConnect = Socket.prototype.connect;
 
@@ -50,11 +51,12 @@ export class OutboundInterceptor {
   readonly #http2: Http2Calls;
   readonly #connections: OutboundConnections;
   readonly #names = new LookedUpNames();
-  /** The watched connections; each function diverts its connection to another. */
-  readonly #watched = new WeakMap<Socket, (other: Socket) => void>();
+  readonly #watched = new WeakMap<Socket, DivertibleConnection>();
   readonly #redirected = new WeakSet<Socket>();
   /** The connections through a proxy, and those with TLS over them. */
   readonly #tunnels = new WeakSet<Socket>();
+  /** The time by which the requests of a connection are delayed; TLS over it writes below that. */
+  readonly #delaysMs = new WeakMap<Socket, number>();
   /** The connections that a mock received because of their port. */
   readonly #routed = new WeakMap<Socket, PortRoute>();
   readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
@@ -80,10 +82,9 @@ export class OutboundInterceptor {
     calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
     this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make), callNumbers);
     calls.rulesOf = (head) => {
-      if (this.#routes.rules.length === 0 || !URL.canParse(head.url)) return [];
-      const target = this.#plainTarget(optionsOf(new URL(head.url)));
-      if (!target || this.#answers.isAfterRedirect(head)) return [];
-      return this.#decide({ ...target, isCrm: target.isCrm || this.#isForm(head) })?.rules ?? [];
+      if (this.#routes.rules.length === 0 || this.#answers.isAfterRedirect(head)) return [];
+      const target = this.#requestTarget(head);
+      return (target && this.#decide(target)?.rules) ?? [];
     };
   }
 
@@ -169,6 +170,7 @@ export class OutboundInterceptor {
     if (error) return this.#looksUp(socket, args, options, verdict.delayMs, error);
     if (verdict.action !== 'pass') return this.#lead(socket, args, options, target, verdict, false);
     if (speaksHttp2(options)) return this.#looksUp(socket, args, options, verdict.delayMs);
+    this.#delaysMs.set(socket, verdict.delayMs);
     bufferWrites(socket, verdict.delayMs);
     return apply(ownConnect, socket, args);
   }
@@ -262,29 +264,29 @@ export class OutboundInterceptor {
     }
   }
 
-  /** A request that the mock CRM answers or a rule lets fail; undefined for all other requests. */
-  #formIn(head: RequestHead): MockedForm | undefined {
-    if (!this.#isMocked(head)) return undefined;
-    const isAfterRedirect = this.#answers.isAfterRedirect(head);
-    return this.#answeredHere(head, (target) => this.#decide({ ...target, isCrm: true, isAfterRedirect }));
+  /** The target of a request, whatever connection carries it. */
+  #requestTarget(head: RequestHead): ConnectionTarget | undefined {
+    const target = this.#plainTarget(optionsOf(head.url));
+    if (!target || !this.#isMocked(head)) return target;
+    return { ...target, isCrm: true, isAfterRedirect: this.#answers.isAfterRedirect(head) };
   }
 
-  #answeredHere(
-    head: RequestHead,
-    decide: (target: ConnectionTarget) => OutboundVerdict | undefined,
-  ): MockedForm | undefined {
-    if (!URL.canParse(head.url)) return undefined;
-    const formOf = optionsOf(new URL(head.url));
+  /** A request that the mock CRM answers or a rule lets fail; undefined for all other requests. */
+  #formIn(head: RequestHead): MockedForm | undefined {
+    const target = this.#isMocked(head) ? this.#requestTarget(head) : undefined;
+    return target && this.#answeredHere(head, this.#decide(target));
+  }
+
+  #answeredHere(head: RequestHead, verdict: OutboundVerdict | undefined): MockedForm | undefined {
+    const formOf = optionsOf(head.url);
     const target = this.#plainTarget(formOf);
-    const verdict = target && decide(target);
     if (!target || !verdict || verdict.action === 'pass') return undefined;
-    const isTls = head.url.startsWith('https:');
     const connection = {
       target,
       verdict,
       // All requests to the lambda's own CRM are for its mock.
       ...(!target.isCrm && { otherwise: this.#otherwise(target) }),
-      isTls,
+      isTls: head.url.startsWith('https:'),
       formOf,
       decideWithout: this.#decideWithout(target),
     };
@@ -293,28 +295,51 @@ export class OutboundInterceptor {
 
   /** A form that was about to go over a connection which is there already; or a call through a proxy, whose connection does not tell its host. */
   #divert(socket: Socket, head: RequestHead, isWhole: boolean): void {
-    const divert = this.#watched.get(socket);
-    if (!divert || this.#redirected.has(socket)) return;
-    const isForProxy = isWhole || this.#tunnels.has(socket);
-    const byHost = () => (isForProxy ? this.#answeredHere(head, (target) => this.#decide(target)) : undefined);
-    const form = this.#formIn(head) ?? byHost();
+    const connection = this.#watched.get(socket);
+    if (!connection || this.#redirected.has(socket)) return;
+    if (isWhole || this.#tunnels.has(socket)) return void this.#divertFromProxy(socket, connection, head);
+    const form = this.#formIn(head);
     const { target: connected } = this.#open.get(socket) ?? {};
-    if (!form) return;
-    const isLocal = connected && !isForProxy && !canBeCrm(connected.hostname, this.#routes.ownHosts);
-    if (isLocal && !this.#answers.isAfterRedirect(head)) return;
-    divert(this.#socketFor(form, socket));
+    const isLocal = connected && !canBeCrm(connected.hostname, this.#routes.ownHosts);
+    if (!form || (isLocal && !this.#answers.isAfterRedirect(head))) return;
     this.#redirected.add(socket);
+    connection.divert(this.#socketFor(form, socket));
   }
 
-  /**
-   * A connection on which a request by HTTP/2 is answered here, or fails: a form, or one to a host that a rule names. Its session may have
-   * been made for the address only. Undefined for all other requests.
-   */
+  /** A call through a proxy waits for its verdict, because only the call itself can still go through the proxy. */
+  async #divertFromProxy(socket: Socket, connection: DivertibleConnection, head: RequestHead): Promise<void> {
+    const call = this.#calls.carriedBy(socket) ?? {};
+    const target = this.#requestTarget(head);
+    if (!target) return;
+    const firstVerdict = this.#decide(target);
+    const reportLeaving = (): void => void (target.isOutside && this.#calls.report(call, { leftMachine: true }));
+    if (!firstVerdict) return reportLeaving();
+    const release = connection.delayWrites();
+    const verdict = await this.#answers.settle(this.#decideWithout(target), firstVerdict, target.isCrm);
+    if (verdict !== firstVerdict) this.#calls.report(call, { rules: verdict.rules });
+    if (verdict.action === 'pass') {
+      const delayMs = verdict.delayMs - (this.#delaysMs.get(socket) ?? 0);
+      if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
+      reportLeaving();
+    } else {
+      const form = this.#answeredHere(head, verdict);
+      if (form && !socket.destroyed) {
+        form.connection.isSettled = true;
+        this.#redirected.add(socket);
+        connection.divert(this.#socketFor(form, socket));
+      }
+    }
+    release();
+  }
+
+  /** A connection on which a request by HTTP/2 is answered here, or fails; undefined for all others. Its session may have been made for an address. */
   #http2Connection(head: RequestHead): Socket | undefined {
-    if (this.#isOwn || !URL.canParse(head.url)) return undefined;
+    const target = this.#isOwn ? undefined : this.#plainTarget(optionsOf(head.url));
+    if (!target) return undefined;
     // The policy has decided on the address: a test may call a server of this machine by the name of the real one.
-    const byRule = ({ blockedAs: _, ...target }: ConnectionTarget) => this.#decide(target);
-    const form = this.#formIn(head) ?? (this.#routes.rules.length > 0 ? this.#answeredHere(head, byRule) : undefined);
+    const { blockedAs: _, ...ruledTarget } = target;
+    const byRule = this.#routes.rules.length > 0 ? this.#decide(ruledTarget) : undefined;
+    const form = this.#formIn(head) ?? this.#answeredHere(head, byRule);
     if (!form) return undefined;
     const socket = this.#socketFor(form);
     if (!form.error) reportElsewhere(socket);
@@ -402,10 +427,15 @@ export class OutboundInterceptor {
 
   #watch(socket: Socket): void {
     if (this.#watched.has(socket)) return;
-    let isHeadOpen = () => false;
-    const isHeld = () => this.#routes.catchesCrm && !this.#redirected.has(socket) && isHeadOpen();
+    let openHead = (): OpenHead => undefined;
+    const isHeld = (): boolean => {
+      const head = this.#redirected.has(socket) ? undefined : openHead();
+      if (!head) return false;
+      const isForProxy = this.#tunnels.has(socket) || /^h/i.test(head.target);
+      return isForProxy || (this.#routes.catchesCrm && head.method === 'POST');
+    };
     this.#watched.set(socket, makeDivertible(socket, isHeld));
-    ({ isHeadOpen } = this.#calls.watch(socket, this.#connections));
+    openHead = this.#calls.watch(socket, this.#connections);
   }
 
   /** TLS that a client starts on a connection to a mock trusts the mock's certificate: it names the mock instead of the host. */
@@ -445,7 +475,9 @@ export class OutboundInterceptor {
   }
 }
 
-function optionsOf({ hostname, port, protocol }: URL): ConnectOptions {
+function optionsOf(url: string): ConnectOptions {
+  if (!URL.canParse(url)) return {};
+  const { hostname, port, protocol } = new URL(url);
   return { host: hostname, port: port || (protocol === 'http:' ? 80 : 443) };
 }
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 
 /** The data of the thread that is the proxy. */
 export interface ProxyOrder {
@@ -40,11 +41,7 @@ const START_TIMEOUT_MS = 10_000;
 
 export type Environment = Record<string, string | undefined>;
 
-interface Thread {
-  unref(): void;
-  on(event: 'error' | 'exit', listener: () => void): unknown;
-}
-type StartThread = (file: string, options: { workerData: object }) => Thread;
+type StartThread = (file: string, options: { workerData: object }) => Worker;
 
 /** The proxy of the programs that this process or thread starts. It starts with the first of them. */
 export class ProgramProxy {

@@ -5,10 +5,7 @@ import { INHERITANCE, type Origin, type OutboundRoutes } from '../process/protoc
 import { type Environment, ProgramProxy } from './program-variables.ts';
 import type { TraceHeaders } from './trace-headers.ts';
 
-/**
- * The context that a lambda passes to its worker threads and Node processes: the rules apply there, and they end with
- * the lambda's process.
- */
+/** The context that a lambda passes to its threads and Node processes, so that the rules apply there and they end with its process. */
 export interface PropagatedContext {
   origin: Origin;
   routes: OutboundRoutes;

@@ -112,7 +112,7 @@ describe('the outcome of a handler (D-138)', () => {
     circular.self = circular;
     for (const result of [circular, 1n, () => {}, Symbol('s'), { toJSON: () => undefined }]) {
       expect(await outcomeOf(() => result)).toMatchObject({
-        failure: 'crash',
+        failure: 'invalid-result',
         message: expect.stringContaining('cannot be converted to JSON'),
       });
     }
@@ -128,8 +128,8 @@ describe('the outcome of a handler (D-138)', () => {
     ];
     for (const result of byproducts) {
       const message = `the handler's result is ${/^I/.test(result.constructor.name) ? 'an' : 'a'} ${result.constructor.name}, which cannot be sent: return a string, a plain value or a promise of one, or declare (event, context, callback) and call callback`;
-      expect(await outcomeOf(() => result)).toEqual({ kind: 'nothing', failure: 'crash', message });
-      expect(await outcomeOf(async () => result)).toEqual({ kind: 'nothing', failure: 'crash', message });
+      expect(await outcomeOf(() => result)).toEqual({ kind: 'nothing', failure: 'invalid-result', message });
+      expect(await outcomeOf(async () => result)).toEqual({ kind: 'nothing', failure: 'invalid-result', message });
     }
     clearTimeout(timer);
     // What knows its JSON is a result like any other.
@@ -155,7 +155,7 @@ describe('the outcome of a handler (D-138)', () => {
     for (const [result, rest] of results)
       expect(await outcomeOf(async () => result)).toEqual({
         kind: 'nothing',
-        failure: 'crash',
+        failure: 'invalid-result',
         message: `the handler's result is ${rest}`,
       });
   });

@@ -70,10 +70,7 @@ const STARTED = [
   ),
 ];
 
-/**
- * Calls the handler and reports its first outcome (D-138). If it accepts a callback, a returned value counts only when no work is left.
- * Never throws.
- */
+/** Calls the handler and reports its first outcome (D-138). Never throws. If it accepts a callback, a returned value counts when no work is left. */
 export function runHandler(handler: Handler, event: string, context: string, environment: HandlerContext): void {
   const { limitBytes, whenNothingIsLeft, beforeTimeout, note, done, callInfo = NOWHERE } = environment;
   const hint = (text: string | undefined): void => void (text && environment.hint(text));
@@ -145,10 +142,7 @@ function stillRunning(): string {
   return kinds.size > 0 ? `; still active: ${[...kinds].join(', ')}` : '';
 }
 
-/**
- * Awaits the promise by the language's own means, whatever the lambda may have done to Promise, and however often
- * promises are nested.
- */
+/** Awaits the promise by the language's own means, whatever the lambda may have done to Promise, and however often promises are nested. */
 async function settled(promise: PromiseLike<unknown>): Promise<unknown> {
   return await promise;
 }
@@ -158,10 +152,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   return isObject && 'then' in value && typeof value.then === 'function';
 }
 
-/**
- * True for a value that is meant as a result: text, number, boolean, null, an array, bytes or an object without a
- * class.
- */
+/** True for a value that is meant as a result: text, number, boolean, null, an array, bytes or an object without a class. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== 'object') return ['string', 'number', 'boolean'].includes(typeof value);
   if (value === null || isArray(value) || isBytes(value)) return true;
@@ -189,10 +180,7 @@ function bytesOf(value: NodeJS.ArrayBufferView | ArrayBufferLike): Buffer {
   return isArrayBufferView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
 }
 
-/**
- * Replaces the parts of an HTTP response that JSON lacks: a body of bytes, headers of a class with entries (D-140).
- * Throws Unsendable.
- */
+/** Replaces the parts of an HTTP response that JSON lacks: a body of bytes, headers of a class with entries (D-140). Throws Unsendable. */
 function withJsonParts(value: unknown, hint: Hint | undefined): unknown {
   if (typeof value !== 'object' || value === null || isArray(value) || isBoxedPrimitive(value) || 'toJSON' in value)
     return value;
@@ -262,10 +250,7 @@ function isUnderWay(value: unknown): boolean {
   return toJSON === undefined && (typeof pipe === 'function' || !(value instanceof EventEmitter));
 }
 
-/**
- * True for a readable stream, which is recognized by its methods: with the first use of its class, Node loads modules
- * that no other lambda needs.
- */
+/** Recognizes a readable stream by its methods: with the first use of its class, Node loads modules that no other lambda needs. */
 function isReadableStream(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'getReader' in value && 'pipeTo' in value;
 }
@@ -312,30 +297,26 @@ function success(value: unknown, limitBytes: number, hint?: Hint, callInfo = NOW
     hint?.(hintAboutResult(value, callInfo));
     return { head: { kind: typeof value === 'string' ? 'text' : 'json' }, body: text };
   } catch (thrown) {
-    if (thrown instanceof Unsendable) return unsendable(thrown.message);
+    if (thrown instanceof Unsendable) return unusable('invalid-result', thrown.message);
     const isTooLong = thrown instanceof RangeError && /string length/i.test(thrown.message);
     return isTooLong ? tooLarge('is longer than a string can be', limitBytes) : notJson(messageOf(thrown));
   }
 }
 
 function tooLarge(problem: string, limitBytes: number): HandlerOutcome {
-  return {
-    head: {
-      kind: 'nothing',
-      failure: 'too-large',
-      message: `the result ${problem}; at most ${limitBytes} are allowed`,
-    },
-    body: '',
-  };
+  return unusable('too-large', `the result ${problem}; at most ${limitBytes} are allowed`);
 }
 
 function notJson(reason: string): HandlerOutcome {
   const [firstLine] = reason.split('\n');
-  return unsendable(`the handler's result cannot be converted to JSON: ${firstLine}; return a string or a plain value`);
+  return unusable(
+    'invalid-result',
+    `the handler's result cannot be converted to JSON: ${firstLine}; return a string or a plain value`,
+  );
 }
 
-function unsendable(message: string): HandlerOutcome {
-  return { head: { kind: 'nothing', failure: 'crash', message }, body: '' };
+function unusable(failure: 'too-large' | 'invalid-result', message: string): HandlerOutcome {
+  return { head: { kind: 'nothing', failure, message }, body: '' };
 }
 
 /** Node does not export the classes of its timers. */

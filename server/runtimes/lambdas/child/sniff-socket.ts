@@ -22,13 +22,15 @@ export interface WireWatcher {
   lost(call: object, error: unknown): void;
 }
 
-const REQUEST_START = /^[A-Z-]{3,20} [^ ]+ ?/;
+/** The start of a request whose head is not complete; `target` may be cut off. */
+export type OpenHead = { method: string; target: string } | undefined;
 
-/**
- * Observes the HTTP/1 traffic of a connection above TLS, without changing the bytes. Other protocols (a database, HTTP/2, data after an
- * upgrade) are ignored from their first byte. The result tells whether the head of a POST is only partly written.
- */
-export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(): boolean } {
+const REQUEST_START = /^[A-Z-]{3,20} [^ ]+ ?/;
+/** Clients request a path or a whole address. Anything else can be the rest of a body, or of another protocol. */
+const HEAD_START = /^([A-Z-]{3,20}) (?=[/hH]|$)(\S*)/;
+
+/** Observes the HTTP/1 traffic of a connection above TLS, and ignores other protocols from their first byte. The result returns the head that is partly written. */
+export function sniffSocket(socket: Socket, watcher: WireWatcher): () => OpenHead {
   let wire: ReturnType<typeof readWire> | undefined;
   let isOff = false;
   let isTunnel = false;
@@ -75,7 +77,7 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): { isHeadOpen(
     error = thrown;
   });
   socket.once('close', () => wire?.close(error));
-  return { isHeadOpen: () => !isOff && wire?.isHeadOpen() === true };
+  return () => (isOff ? undefined : wire?.openHead());
 }
 
 /** The request is one to a proxy. */
@@ -142,11 +144,16 @@ function readWire(watcher: WireWatcher) {
     close(error?: unknown): void {
       for (const { call } of open.splice(0)) watcher.lost(call, error);
     },
-    isHeadOpen(): boolean {
+    openHead(): OpenHead {
       // As: the parser's declarations leave out where it is.
-      const { state, line, info } = requests as unknown as { state: string; line: string; info?: { method?: number } };
-      if (state === 'REQUEST_LINE') return line.startsWith('POST ');
-      return state === 'HEADER' && HTTPParser.methods[info?.method ?? -1] === 'POST';
+      const { state, line, info } = requests as unknown as {
+        state: string;
+        line: string;
+        info?: { method: number; url: string };
+      };
+      if (state === 'HEADER' && info) return { method: HTTPParser.methods[info.method] ?? '', target: info.url };
+      const [, method, target] = (state === 'REQUEST_LINE' && HEAD_START.exec(line)) || [];
+      return method !== undefined && target !== undefined ? { method, target } : undefined;
     },
   };
 }

@@ -29,10 +29,7 @@ export function reportedPlace({ file, line, column }: SyntaxErrorPlace): string 
   return `syntax error in ${file}, line ${line}, column ${column}`;
 }
 
-/**
- * Reads the text that Node puts in front of the stack of a syntax error: `file:line`, that line, and blanks up to the
- * error in it.
- */
+/** Reads the text that Node puts in front of the stack of a syntax error: `file:line`, that line, and blanks up to the error in it. */
 function placeIn(stack: string | undefined): SyntaxErrorPlace | undefined {
   const [, file, line, indent] = /^(.+):(\d+)\n.*\n([^\S\n]*)(?:\^|\n)/.exec(stack ?? '') ?? [];
   if (file === undefined || indent === undefined) return undefined;

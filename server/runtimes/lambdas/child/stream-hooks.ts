@@ -69,17 +69,25 @@ export function bufferWrites(socket: Socket, delayMs: number): void {
   };
 }
 
+export interface DivertibleConnection {
+  /** Diverts the head that is being written, and all further writes, to another connection, from which the response is read. */
+  divert(other: Socket): void;
+  /** Call it while a head is being written: delays that write, and all further ones, until the returned function is called. */
+  delayWrites(): () => void;
+}
+
 /**
  * Makes a connection one that can be diverted. Call it before anything else changes how the connection is written to.
  *
  * @param isHeadOpen has the head of a request been written in part? It waits then: only a whole head shows where it is to go
- * @returns diverts the head that is being written, and all further writes, to another connection, from which the response is read
  */
-export function makeDivertible(socket: Socket, isHeadOpen: () => boolean): (other: Socket) => void {
+export function makeDivertible(socket: Socket, isHeadOpen: () => boolean): DivertibleConnection {
   const stream = methodsOf(socket);
   const { _write: write, _writev: writev, _final: final, _read: read } = stream;
   const heldPieces: Piece[] = [];
   let other: Socket | undefined;
+  let delays = 0;
+  let delayedWrite = (): void => {};
   const pass = (pieces: Piece[], done: Done): void => {
     const all = [...heldPieces.splice(0), ...pieces];
     const [first] = all;
@@ -88,7 +96,8 @@ export function makeDivertible(socket: Socket, isHeadOpen: () => boolean): (othe
     else apply(writev, socket, [all, done]);
   };
   const take = (pieces: Piece[], done: Done): void => {
-    if (other || !isHeadOpen()) pass(pieces, done);
+    if (delays > 0) delayedWrite = () => pass(pieces, done);
+    else if (other || !isHeadOpen()) pass(pieces, done);
     else {
       heldPieces.push(...pieces);
       done();
@@ -102,14 +111,26 @@ export function makeDivertible(socket: Socket, isHeadOpen: () => boolean): (othe
     else finish();
   };
   stream._read = (sizeBytes) => (other ? void other.resume() : apply(read, socket, [sizeBytes]));
-  return (to) => {
-    other = to;
-    // As: Node documents no way to have a connection read no more; what its host sends is nothing that was asked for.
-    (socket as unknown as { _handle?: { readStop?(): void } })._handle?.readStop?.();
-    to.on('data', (part: Buffer) => void (socket.push(part) || to.pause()));
-    to.on('end', () => socket.push(null));
-    to.on('error', (error) => socket.destroy(error));
-    socket.once('close', () => to.destroy());
+  return {
+    divert(to) {
+      other = to;
+      // As: Node documents no way to have a connection read no more; what its host sends is nothing that was asked for.
+      (socket as unknown as { _handle?: { readStop?(): void } })._handle?.readStop?.();
+      to.on('data', (part: Buffer) => void (socket.push(part) || to.pause()));
+      to.on('end', () => socket.push(null));
+      to.on('error', (error) => socket.destroy(error));
+      socket.once('close', () => to.destroy());
+    },
+    delayWrites() {
+      delays += 1;
+      return () => {
+        delays -= 1;
+        if (delays > 0) return;
+        const resume = delayedWrite;
+        delayedWrite = () => {};
+        resume();
+      };
+    },
   };
 }
 

@@ -29,6 +29,7 @@ export function acceptTypeScript(also?: string): void {
   const extensions = (Module as unknown as { _extensions: Record<string, Load> })._extensions;
   const load: Load = (module, file) => module._compile(withoutTypes(file), file);
   process.setSourceMapsEnabled(true);
+  typeScriptParser().acceptTypeScriptImports();
   for (const extension of EXTENSIONS) extensions[extension] = load;
   const loadJavaScript = extensions['.js'];
   if (also === undefined || !loadJavaScript) return;
@@ -39,11 +40,15 @@ export function isTypeScript(file: string): boolean {
   return file === accepted || EXTENSIONS.some((extension) => file.endsWith(extension));
 }
 
+/** Loads the file beside the child's bundle (scripts/build-child.mjs) that hardly any lambda needs. */
+function typeScriptParser(): typeof import('./typescript-parser.ts') {
+  const file: string = join(dirname(__filename), 'lambda-typescript.cjs');
+  return require(file);
+}
+
 /** The source as CommonJS, with a map of its columns. Throws TypeScriptError. */
 export function withoutTypes(file: string): string {
-  // Beside the child's bundle (scripts/build-child.mjs), not in it: hardly any lambda needs it.
-  const parser: string = join(dirname(__filename), 'lambda-typescript.cjs');
-  const { transform } = require(parser) as typeof import('./typescript-parser.ts');
+  const { transform } = typeScriptParser();
   try {
     const transforms: ('typescript' | 'imports')[] = ['typescript', 'imports'];
     const { code, sourceMap } = transform(readFileSync(file, 'utf8'), {

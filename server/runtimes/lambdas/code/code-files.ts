@@ -26,10 +26,7 @@ export class CodeFiles {
       .slice(0, 32);
   }
 
-  /**
-   * True if one of the files has changed or gone. The files are checked for a bounded part of the time; between two
-   * checks the answer is no.
-   */
+  /** True if one of the files has changed or gone. Between two checks, which take a bounded part of the time, the answer is no. */
   hasChanged(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#nextLookMs) return false;

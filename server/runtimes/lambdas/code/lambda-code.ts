@@ -48,10 +48,7 @@ export class LambdaCode {
   /** The number of processes that use a folder, and removals of folders under way. */
   readonly #uses = new Map<string, number>();
   readonly #folderRemovals = new Map<string, Promise<void>>();
-  /**
-   * The last removal, and the removals by lambda: a lambda that is restored must not lose its new files to the removal
-   * of the old ones.
-   */
+  /** The last removal, and the removals by lambda: a lambda that is restored must not lose its new files to the removal of the old ones. */
   #lastRemoval: Promise<void> = Promise.resolve();
   readonly #removals = new Map<string, Promise<void>>();
   readonly #underWay = new Set<Promise<unknown>>();
@@ -100,30 +97,23 @@ export class LambdaCode {
     this.#packages.refetch(id);
   }
 
-  /**
-   * Prepares the code for a process: once per definition; a package is checked each time (D-057). Rejects with
-   * LambdaFailure `load`.
-   */
+  /** Prepares the code for a process: once per definition; a package is checked each time (D-057). Rejects with LambdaFailure `load`. */
   async prepare(definition: LambdaDefinition): Promise<PreparedCode> {
     const folder = this.#folderOf(definition);
     this.#uses.set(folder, (this.#uses.get(folder) ?? 0) + 1);
     const release = () => this.#release(definition.id, folder);
     try {
-      return { ...(await this.#prepare(definition, folder)), release };
+      const { home, file } = await this.#ownFiles(definition, folder);
+      const { id, code, handler } = definition;
+      const module =
+        code.kind === 'package'
+          ? await this.#track(this.#findInPackage(id, code, handler))
+          : { file, exportName: handler, folder: home, revision: '' };
+      return { ...module, home, temporaryFolder: this.#temporary.provide(id), release };
     } catch (failure) {
       release();
       throw failure;
     }
-  }
-
-  async #prepare(definition: LambdaDefinition, ownFolder: string): Promise<Omit<PreparedCode, 'release'>> {
-    const { home, file } = await this.#ownFiles(definition, ownFolder);
-    const { id, code, handler } = definition;
-    const module =
-      code.kind === 'package'
-        ? await this.#track(this.#findInPackage(id, code, handler))
-        : { file, exportName: handler, folder: home, revision: '' };
-    return { ...module, home, temporaryFolder: this.#temporary.provide(id) };
   }
 
   #folderOf({ id, code, secretFiles }: LambdaDefinition): string {

@@ -60,6 +60,10 @@ export class InvocationFinalizer {
     return recorded;
   }
 
+  isOpen(running: ActiveInvocation): boolean {
+    return this.#open.has(running);
+  }
+
   async closeRecords(): Promise<void> {
     for (const running of this.#open.keys()) running.closeRecord();
     await Promise.all(this.#open.values());
@@ -73,20 +77,19 @@ export class InvocationFinalizer {
     }
   }
 
-  note(running: ActiveInvocation | undefined, text: string): void {
-    this.addLine(running, 'stderr', `[terrarium] ${text}`);
+  note(running: ActiveInvocation | undefined, text: string, executionId = running?.executionId): void {
+    this.addLine(running, 'stderr', `[terrarium] ${text}`, executionId);
   }
 
-  /** Adds a line about an invocation whose record is closed to the lambda's log. */
-  noteLate(executionId: string, text: string): void {
-    const line = { atMs: this.#host.nowMs(), stream: 'stderr', text: `[terrarium] ${text}`, executionId } as const;
-    this.#host.onLine(this.#definition().id, line);
-  }
-
-  addLine(running: ActiveInvocation | undefined, stream: LogLine['stream'], text: string): void {
+  /** @param executionId of an invocation whose record is closed */
+  addLine(
+    running: ActiveInvocation | undefined,
+    stream: LogLine['stream'],
+    text: string,
+    executionId = running?.executionId,
+  ): void {
     const { id, isDebugged } = this.#definition();
     if (isDebugged && isDebuggerTalk(text)) return;
-    const executionId = running?.executionId;
     const atMs = (running ?? this.#host).nowMs();
     const line = { atMs, stream, text, ...(executionId !== undefined && { executionId }) };
     running?.logs.push(line);
@@ -94,10 +97,7 @@ export class InvocationFinalizer {
   }
 }
 
-/**
- * True if the call has not started, through no fault of its own. Then another process can run it, and no handler is
- * called twice.
- */
+/** True if the call has not started, through no fault of its own. Then another process can run it, and no handler is called twice. */
 export function isForAnother(ending: Ending, wasUsed: boolean, wasAhead: boolean): boolean {
   if (ending.kind !== 'gone') return ending.kind === 'withdrawn';
   return !ending.hasBegun && (wasAhead || (wasUsed && ending.failure.failure === 'crash'));
@@ -147,6 +147,8 @@ export class ActiveInvocation implements Invocation {
   startedAtMs?: number;
   finishedAtMs = 0;
   cold = false;
+  /** The handler has left a timer or started a subprocess, so the record waits for the outbound calls that may follow. */
+  waitsForLateCalls = false;
   outcome: Outcome = NOT_ENDED;
   accept?: string;
   readonly logs: LogLine[] = [];
@@ -209,25 +211,9 @@ export class ActiveInvocation implements Invocation {
 
   /** News of an outbound call. @param bytes the part of a body that it has */
   addOutbound(update: OutboundHead, bytes: Uint8Array, nowMs: number): void {
-    const {
-      id,
-      method,
-      url,
-      traceId,
-      caughtBy,
-      connection,
-      carriesHttp,
-      blocked,
-      leftMachine,
-      afterRedirect,
-      rules,
-      status,
-      error,
-      body,
-      ended,
-    } = update;
+    const { id, method, url, rules } = update;
     this.#calls ??= new Map();
-    if (carriesHttp) {
+    if (update.carriesHttp) {
       this.#calls.delete(id);
       return;
     }
@@ -235,24 +221,24 @@ export class ActiveInvocation implements Invocation {
     if (!openCall) {
       if (method === undefined || url === undefined || this.#calls.size >= KEPT_OUTBOUND) return;
       const call: OutboundCall = { method, url, startedAtMs: nowMs, durationMs: 0 };
-      if (traceId !== undefined) call.traceId = traceId;
+      if (update.traceId !== undefined) call.traceId = update.traceId;
       openCall = { call, parts: { request: [], response: [] }, hasEnded: false };
       this.#calls.set(id, openCall);
     }
     const { call } = openCall;
-    if (caughtBy) call.caughtBy = caughtBy;
-    if (connection) call.connection = connection;
-    if (blocked) call.blocked = true;
-    if (leftMachine) call.leftMachine = true;
-    else if (leftMachine === false) delete call.leftMachine;
-    if (afterRedirect) call.afterRedirect = true;
+    if (update.caughtBy) call.caughtBy = update.caughtBy;
+    if (update.connection) call.connection = update.connection;
+    if (update.blocked) call.blocked = true;
+    if (update.leftMachine) call.leftMachine = true;
+    else if (update.leftMachine === false) delete call.leftMachine;
+    if (update.afterRedirect) call.afterRedirect = true;
     if (rules?.length === 0) delete call.rules;
     else if (rules) call.rules = rules;
-    if (status !== undefined) call.status = status;
-    if (error !== undefined) call.error = error;
+    if (update.status !== undefined) call.status = update.status;
+    if (update.error !== undefined) call.error = update.error;
     call.durationMs = nowMs - call.startedAtMs;
-    openCall.hasEnded ||= ended === true;
-    if (body) this.#addBody(openCall, body, bytes);
+    openCall.hasEnded ||= update.ended === true;
+    if (update.body) this.#addBody(openCall, update.body, bytes);
     if (!this.hasOpenOutbound) this.closeRecord();
   }
 
@@ -269,7 +255,9 @@ export class ActiveInvocation implements Invocation {
     call[side] = { ...facts, bytes: keptBytes };
   }
 
+  /** True while the record of outbound calls is not complete. */
   get hasOpenOutbound(): boolean {
+    if (this.waitsForLateCalls) return true;
     // Connections can stay open for later invocations.
     const isOpen = ({ hasEnded, call }: OpenOutbound): boolean => !hasEnded && !call.connection;
     return this.#calls !== undefined && [...this.#calls.values()].some(isOpen);
@@ -285,6 +273,7 @@ export class ActiveInvocation implements Invocation {
       };
     });
     this.#closeRecord = undefined;
+    this.waitsForLateCalls = false;
     this.#takeOutbound(this.nowMs(), true);
   }
 

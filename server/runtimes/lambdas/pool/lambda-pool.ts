@@ -52,7 +52,8 @@ export class LambdaPool {
   }
 
   get hasProcess(): boolean {
-    return this.#hasWorkers;
+    for (const worker of this.#workers) if (worker.process.isAlive && this.#isCurrent(worker)) return true;
+    return false;
   }
 
   get definition(): LambdaDefinition {
@@ -110,7 +111,7 @@ export class LambdaPool {
   /** From the next invocation on this definition applies; running ones finish with the old (D-057, D-114). */
   update(definition: LambdaDefinition): void {
     const before = this.#definition;
-    const isReplaced = before.fingerprint !== definition.fingerprint && this.#hasWorkers;
+    const isReplaced = before.fingerprint !== definition.fingerprint && this.hasProcess;
     this.#definition = definition;
     if (before.isDebugged && !definition.isDebugged) this.#endDebugging(before.fingerprint);
     this.#replaceOld();
@@ -126,12 +127,8 @@ export class LambdaPool {
     const ends = [...this.#workers].flatMap(({ inFlight }) => inFlight.map(({ done }) => done));
     for (const process of this.#processes) process.kill(failure);
     const exits = [...this.#processes].map(({ exited }) => exited);
-    await Promise.all([...ends, this.#endings.closeRecords(), ...exits]);
-  }
-
-  get #hasWorkers(): boolean {
-    for (const worker of this.#workers) if (worker.process.isAlive && this.#isCurrent(worker)) return true;
-    return false;
+    await Promise.all([...ends, ...exits]);
+    await this.#endings.closeRecords();
   }
 
   get #free(): number {
@@ -198,7 +195,7 @@ export class LambdaPool {
 
   #grow(): void {
     if (this.#definition.isIsolated) this.#startFor(this.#waiting.length);
-    else if (this.#starting === 0 && !this.#hasWorkers) this.#startFor(1);
+    else if (this.#starting === 0 && !this.hasProcess) this.#startFor(1);
     else this.#growth.lookLater();
   }
 
@@ -275,7 +272,7 @@ export class LambdaPool {
     process.onLine = (stream, text) => {
       this.#endings.addLine(undefined, stream, text);
     };
-    process.onLate = (executionId, text) => this.#endings.noteLate(executionId, text);
+    process.onLate = (executionId, text) => this.#endings.note(undefined, text, executionId);
     if (this.#closedFor) process.kill(this.#closedFor);
   }
 
@@ -283,7 +280,7 @@ export class LambdaPool {
     if (fingerprint === this.#definition.fingerprint) {
       this.#failedFingerprint = fingerprint;
       if (this.#waiting.length === 0) this.#endings.note(undefined, `no process is ready: ${failure.message}`);
-      if (this.#starting > 0 || this.#hasWorkers) return;
+      if (this.#starting > 0 || this.hasProcess) return;
       // No process is left that could serve them, and the next start would fail in the same way.
       this.#failWaiting(failure);
     }
@@ -315,7 +312,7 @@ export class LambdaPool {
         if (update.localPort !== undefined) this.#host.onConnection(update.localPort, user);
         running.addOutbound(update, bytes, running.timeOf(update.atMs, givenAtMs));
       },
-      goesOn: () => running.hasOpenOutbound,
+      takesLateCalls: () => this.#endings.isOpen(running),
       noted: (text) => this.#endings.note(running, text),
       ended: (ending) => this.#ended(worker, running, ending, isAhead),
     });
@@ -337,12 +334,15 @@ export class LambdaPool {
       return;
     }
     const { startedAtMs = running.acceptedAtMs } = running;
+    const { isIsolated } = this.#definition;
+    // A subprocess reports its calls by another way, which may take longer than the outcome. The process of an isolated lambda ends now.
+    running.waitsForLateCalls = ending.kind === 'outcome' && !isIsolated && ending.head.goesOn === true;
     const recorded =
       ending.kind === 'outcome'
         ? this.#endings.finish(running, outcomeOf(ending), running.timeOf(ending.head.atMs, startedAtMs))
         : this.#endings.finish(running, outcomeOf(ending));
     // Ending an isolated process would end its other calls.
-    if (recorded && this.#definition.isIsolated) void recorded.then(() => this.#release(worker));
+    if (recorded && isIsolated) void recorded.then(() => this.#release(worker));
     else this.#release(worker);
   }
 

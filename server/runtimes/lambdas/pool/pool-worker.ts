@@ -4,10 +4,7 @@ import { timedOut } from '../lambda-failure.ts';
 import type { LambdaProcess } from '../process/lambda-process.ts';
 import type { ActiveInvocation } from './active-invocation.ts';
 
-/**
- * The time after its timeout for which a process can send a value that its handler returned: it or the machine may be
- * busy.
- */
+/** The time after its timeout for which a process can send a value that its handler returned: it or the machine may be busy. */
 const LATE_RESULT_MS = 2_000;
 /** The idle time after which all but one of several processes of a lambda are stopped. */
 const EXTRA_IDLE_MS = 5_000;

@@ -23,10 +23,7 @@ interface Registration {
   rules?: readonly OutboundRule[];
 }
 
-/**
- * Receives the calls of threads and Node processes of lambdas (D-200): a lambda's process may block while it waits for
- * them.
- */
+/** Receives the calls of threads and Node processes of lambdas (D-200): a lambda's process may block while it waits for them. */
 export class ChildProcessChannel {
   readonly #registrations = new Map<string, Registration>();
   /** Returns the number of a call that a rule has matched. */

@@ -8,10 +8,7 @@ import type { Uuid } from '../../../model/record.ts';
 export interface DebugState {
   lambdaId: Uuid;
   startedAtMs: number;
-  /**
-   * The address to which a debugger attaches, `ws://127.0.0.1:PORT/ID`; absent while no process listens. It is the same for all processes
-   * of a lambda.
-   */
+  /** The address to which a debugger attaches, `ws://127.0.0.1:PORT/ID`, the same for all processes of a lambda; absent while none listens. */
   url?: string;
   /** The file that the process runs: where breakpoints go. */
   file?: string;

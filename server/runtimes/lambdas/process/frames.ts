@@ -23,10 +23,7 @@ const NO_BYTES = Buffer.alloc(0);
 const { parse, stringify } = JSON;
 const { byteLength } = Buffer;
 
-/**
- * The error for bytes that are not a frame, or a frame larger than allowed: the other side is broken, or someone else
- * wrote to the channel.
- */
+/** The error for bytes that are not a frame, or one larger than allowed: the other side is broken, or someone else wrote to the channel. */
 export class FrameError extends Error {
   override readonly name = 'FrameError';
 }

@@ -18,7 +18,7 @@ function calls() {
       began: () => reported.push(`${name} began`),
       line: (_stream, text) => reported.push(`${name} wrote ${text}`),
       outbound: ({ id }) => reported.push(`${name} called ${id}`),
-      goesOn: () => false,
+      takesLateCalls: () => false,
       noted: (text) => reported.push(`${name} noted ${text}`),
       ended: () => reported.push(`${name} ended`),
     }).number;

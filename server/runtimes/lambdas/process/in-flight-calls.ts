@@ -4,10 +4,7 @@ import type { LambdaFailure } from '../lambda-failure.ts';
 import type { NoteHead, OutboundHead } from './process-messages.ts';
 import type { OutcomeHead } from './protocol.ts';
 
-/**
- * The end of a call: with the handler's outcome, because the process ended, or without having begun because it was
- * withdrawn.
- */
+/** The end of a call: with the handler's outcome, because the process ended, or without having begun because it was withdrawn. */
 export type Ending =
   | { kind: 'outcome'; head: OutcomeHead; body: Buffer }
   | { kind: 'gone'; failure: LambdaFailure; hasBegun: boolean }
@@ -20,7 +17,7 @@ export interface CallListener {
   line(stream: LogLine['stream'], text: string): void;
   outbound(update: OutboundHead, bytes: Uint8Array): void;
   /** True if it still receives updates of outbound calls after its end. */
-  goesOn(): boolean;
+  takesLateCalls(): boolean;
   noted(text: string): void;
   ended(ending: Ending): void;
 }
@@ -92,7 +89,11 @@ export class InFlightCalls {
   }
 
   add(listener: CallListener): Readonly<InFlightCall> {
-    for (const [number, earlier] of this.#earlier) if (!earlier.goesOn()) this.#earlier.delete(number);
+    for (const [number, earlier] of this.#earlier) {
+      // Those behind it end little later. To look at all of them would take long where calls follow each other fast.
+      if (earlier.takesLateCalls()) break;
+      this.#earlier.delete(number);
+    }
     this.#total += 1;
     const call: InFlightCall = { number: this.#total, listener, hasBegun: false, turns: 0 };
     this.#inFlight.push(call);
@@ -118,14 +119,11 @@ export class InFlightCalls {
     else this.#listeners.onLate(lateOf, text);
   }
 
-  /**
-   * The call for which the subprocess works now. Its reports have their own channel, so they can arrive before the start of the call or
-   * after its end.
-   */
+  /** The call for which the subprocess works now. Its reports can arrive before the start of the call or after its end. */
   get running(): number | undefined {
     const isRunning = ({ hasBegun, ending }: InFlightCall) => hasBegun && !ending;
     const call = this.#inFlight.find(isRunning) ?? this.#inFlight.findLast(({ ending }) => ending) ?? this.#inFlight[0];
-    return call?.number;
+    return call?.number ?? [...this.#earlier.keys()].at(-1);
   }
 
   /** A line for the log of a call whose handler has not ended: its place is behind what was written before it. */
@@ -201,10 +199,7 @@ export class InFlightCalls {
     this.#concludeSoon();
   }
 
-  /**
-   * Output that the process wrote before its result arrives on other pipes. It is available with the result, but this turn of the event
-   * loop may have started without it: then it is read in the next turn.
-   */
+  /** Output of before the result arrives on other pipes. This turn of the event loop may have started without it: then the next turn reads it. */
   #concludeSoon(): void {
     this.#conclusion ??= setImmediate(() => {
       this.#conclusion = undefined;
@@ -235,8 +230,8 @@ export class InFlightCalls {
     this.#closed = call.number;
     if (ending.kind === 'outcome' && ending.head.hasWritten && this.#inFlight.length > 0)
       this.#listeners.goOn(this.#closed);
-    if (call.listener.goesOn()) this.#earlier.set(call.number, call.listener);
     call.listener.ended(ending);
+    if (call.listener.takesLateCalls()) this.#earlier.set(call.number, call.listener);
   }
 }
 

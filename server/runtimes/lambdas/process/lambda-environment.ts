@@ -23,10 +23,7 @@ export function addressesOf(addresses: PlatformAddresses): Address[] {
   });
 }
 
-/**
- * The variables of the host that a lambda sees (D-113), and the one with which tools measure the coverage of tests. On Windows nothing
- * starts without the others.
- */
+/** The variables of the host that a lambda sees (D-113), and that of coverage tools. On Windows nothing starts without the others. */
 const HOST_NAMES = ['PATH', 'TZ', 'LANG', 'NODE_V8_COVERAGE'];
 const WINDOWS_NAMES = [...HOST_NAMES, 'SystemRoot', 'PATHEXT', 'ComSpec'];
 

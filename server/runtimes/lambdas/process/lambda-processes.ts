@@ -175,28 +175,21 @@ export class LambdaProcesses {
     adopt: (process: LambdaProcess) => void,
     isWanted: () => boolean,
   ): Promise<OpenedProcess | undefined> {
-    try {
-      return await this.#open(definition, adopt, isWanted);
-    } catch (thrown) {
-      const { debugging } = this.#settings;
-      if (definition.isDebugged) debugging.failed(definition.id, reasonOf(thrown));
-      throw thrown;
-    }
-  }
-
-  async #open(
-    ...[definition, adopt, isWanted]: Parameters<LambdaProcesses['open']>
-  ): ReturnType<LambdaProcesses['open']> {
-    const { release, ...code } = await this.#settings.code.prepare(definition);
     let useEnded: Promise<unknown> = Promise.resolve();
     const adoptUser = (process: LambdaProcess) => {
       useEnded = process.exited;
       adopt(process);
     };
     try {
-      return await this.#load(code, definition, adoptUser, isWanted);
-    } finally {
-      void useEnded.then(release);
+      const { release, ...code } = await this.#settings.code.prepare(definition);
+      try {
+        return await this.#load(code, definition, adoptUser, isWanted);
+      } finally {
+        void useEnded.then(release);
+      }
+    } catch (thrown) {
+      if (definition.isDebugged) this.#settings.debugging.failed(definition.id, reasonOf(thrown));
+      throw thrown;
     }
   }
 

@@ -13,10 +13,7 @@ const GATHER_MS = 50;
 /** A stop waits no longer for all to be found. */
 const END_LIMIT_MS = 1_000;
 
-/**
- * Ends processes that have left the process groups of lambdas (`setsid`, `detached`), recognized by their environment on systems with
- * `/proc`.
- */
+/** Ends processes that have left the process groups of lambdas (`setsid`, `detached`), recognized by their environment where there is `/proc`. */
 export class OrphanedProcesses {
   readonly platform = randomUUID();
   readonly #ended = new Set<number>();

@@ -3,10 +3,7 @@ import { OWN_GROUP } from '../../../system/process-tree.ts';
 import { type ChildProcess, startProgram } from '../../../system/programs.ts';
 import type { LambdaDefinition } from '../lambda-definition.ts';
 
-/**
- * New objects can need three times as much memory in addition to a lambda's limit. V8 in Node.js 20 has this default; later versions have
- * twice as much.
- */
+/** New objects can need three times as much memory beyond a lambda's limit. V8 in Node.js 20 has this default; later versions have twice as much. */
 const SEMI_SPACE_MB = 16;
 
 /** The fields of a lambda that decide how its process is started. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MOCK_NAMES, TRANSPORTS } from '../../../model/invocation.ts';
 import { MAX_OUTBOUND_RULES } from '../../../model/outbound-rule-schema.ts';
 import { FrameError } from './frames.ts';
-import { type BeganRow, OUTCOME_KINDS, type OutcomeHead } from './protocol.ts';
+import { type BeganRow, OUTCOME_KINDS, OutcomeFlag, type OutcomeHead } from './protocol.ts';
 
 /*
  * What a lambda's process sends is read like anything else from outside: the lambda can reach the channel if it wants to.
@@ -104,7 +104,7 @@ export type SentHead = z.output<
   | typeof subprocessHead
 >;
 
-const failedOutcome = z.tuple([z.enum(['error', 'crash', 'too-large']), text]);
+const failedOutcome = z.tuple([z.enum(['error', 'too-large', 'invalid-result']), text]);
 
 /* Every call has these two: rows of numbers, checked without zod, which took longer than all else that is done with them. */
 
@@ -117,11 +117,12 @@ export function readBegan(head: unknown): BeganRow {
 /** An `OutcomeRow`; throws FrameError or ZodError for anything else. */
 export function readOutcome(head: unknown): OutcomeHead {
   const row = numbersIn(head, 7);
-  const [number = 0, kindAt = 0, atMs = 0, ranMs = 0, computedMs = 0, waitedMs = 0, hasWritten] = row;
+  const [number = 0, kindAt = 0, atMs = 0, ranMs = 0, computedMs = 0, waitedMs = 0, flags = 0] = row;
   const kind = OUTCOME_KINDS[kindAt];
   if (kind === undefined) throw new FrameError('an outcome has an unknown kind');
   const outcome: OutcomeHead = { number, kind, atMs, ranMs, computedMs, waitedMs };
-  if (hasWritten === 1) outcome.hasWritten = true;
+  if (flags & OutcomeFlag.hasWritten) outcome.hasWritten = true;
+  if (flags & OutcomeFlag.goesOn) outcome.goesOn = true;
   if (row.length === 8) outcome.contentType = text.parse(row[7]);
   if (row.length > 8) [outcome.failure, outcome.message] = failedOutcome.parse(row.slice(7));
   return outcome;

@@ -4,10 +4,7 @@ import type { OutboundRule } from '../../../model/outbound-rule.ts';
 
 /** File descriptor, in a lambda's process, by which it tells the emulator. */
 export const CONTROL_FD = 3;
-/**
- * File descriptor for incoming frames. It is separate, because the last output of a dying process must be readable when nothing can be
- * written.
- */
+/** File descriptor for incoming frames. It is separate, so that the last output of a dying process is readable when nothing can be written. */
 export const CALLS_FD = 4;
 
 /**
@@ -39,6 +36,9 @@ export const FrameType = {
   callNumber: 22,
   clock: 23,
 } as const;
+
+/** The time for which the record of an invocation waits for outbound calls after its end. */
+export const OPEN_RECORD_MS = 1_000;
 
 /** The origin of a lambda's process. Child processes inherit it in their environment, which identifies them. */
 export interface Origin {
@@ -116,9 +116,7 @@ export interface LoadHead {
   clockAheadMs: number;
   /** True if the address for a debugger is reported before the code is loaded. */
   isDebugged: boolean;
-  /**
-   * The memory in MB above which the process reports its use, where the system does not show the memory of a process.
-   */
+  /** The memory in MB above which the process reports its use, where the system does not show the memory of a process. */
   reportsMemoryOverMb?: number;
 }
 
@@ -177,13 +175,18 @@ export interface OutcomeHead {
   waitedMs: number;
   /** True if the handler has written to standard output or error. The next call then waits for `goOn`. */
   hasWritten?: true;
+  /** True if the handler has left a timer or started a program or thread: it may call others after its response. */
+  goesOn?: true;
   /** The content type of a web `Response` that the handler returned (D-137). */
   contentType?: string;
-  failure?: 'error' | 'crash' | 'too-large';
+  failure?: 'error' | 'too-large' | 'invalid-result';
   message?: string;
 }
 
 export const OUTCOME_KINDS = ['nothing', 'text', 'json', 'bytes'] as const;
+
+/** Added up in an `OutcomeRow`. */
+export const OutcomeFlag = { hasWritten: 1, goesOn: 2 } as const;
 
 /**
  * As it is sent, since every call has one: `kind` by its place in OUTCOME_KINDS. A row of a failure ends with two more members, one of a web
@@ -196,7 +199,7 @@ export type OutcomeRow = [
   ranMs: number,
   computedMs: number,
   waitedMs: number,
-  hasWritten: 0 | 1,
+  flags: number,
   failureOrContentType?: string,
   message?: string,
 ];

@@ -20,10 +20,7 @@ export function isNode(runtime: string): boolean {
   return /^node(js)?([^a-z].*)?$/i.test(runtime.trim());
 }
 
-/**
- * Chooses the executable for a version of Node: a `node` of that major version if PATH has one, else the emulator's own
- * (D-056).
- */
+/** Chooses the executable for a version of Node: a `node` of that major version if PATH has one, else the emulator's own (D-056). */
 export class NodeVersions {
   readonly #searchPath: string;
   #found: Promise<Map<number, string>> | undefined;
