@@ -1,5 +1,4 @@
 import { builtInRoutes } from '../api/routes/gateway.ts';
-import type { PathOf } from '../api/routes/route.ts';
 import { PlatformError } from '../model/errors.ts';
 import { faultOfJson, type Json } from '../model/json.ts';
 import { parseUuid, type Uuid, type WorldView } from '../model/record.ts';
@@ -20,15 +19,6 @@ export interface BuiltInRoute {
   takesPrecedence?(body: Uint8Array): boolean;
 }
 
-type Table = typeof builtInRoutes;
-type Handlers = {
-  readonly [Id in keyof Table]: (
-    exchange: Exchange,
-    target: RequestTarget,
-    path: PathOf<Table[Id]>,
-  ) => Answer | Promise<Answer>;
-};
-
 interface BuiltInParts {
   view: WorldView;
   callers: CallerCheck;
@@ -40,37 +30,29 @@ interface BuiltInParts {
 /** The gateway's own routes: `POST /api/async` (D-165) and `GET /results/{id}` (D-166..D-169). */
 export class BuiltInRoutes {
   readonly #parts: BuiltInParts;
-  readonly #routes: readonly { parts: readonly (string | undefined)[]; route: BuiltInRoute }[];
+  readonly #invokeAsync: BuiltInRoute;
+  readonly #readResult: BuiltInRoute;
 
   constructor(parts: BuiltInParts) {
     this.#parts = parts;
-    const handlers: Handlers = {
-      invokeAsync: (exchange, target) => this.#acceptCall(exchange, target),
-      readResult: (exchange, _, path) => this.#readResult(exchange, path.result_id),
+    this.#invokeAsync = {
+      methods: new Set(['POST']),
+      cors: ANY_ORIGIN,
+      answer: (exchange, target) => this.#acceptCall(exchange, target),
+      takesPrecedence: (body) => this.#namesLambda(body),
     };
-    this.#routes = Object.entries(builtInRoutes).map(([id, { route }]) => {
-      const [method = '', address = ''] = route.split(' ');
-      const names = address.split('/').slice(1);
-      // Each route has its own handler, which takes the parameters of its path.
-      const answer = handlers[id as keyof Table] as (exchange: Exchange, target: RequestTarget, path: object) => Answer;
-      return {
-        parts: names.map((name) => (inside(name) === name ? name : undefined)),
-        route: {
-          methods: new Set([method.toUpperCase()]),
-          cors: ANY_ORIGIN,
-          answer: async (exchange, target) =>
-            answer(exchange, target, Object.fromEntries(names.map((name, at) => [inside(name), target.segments[at]]))),
-          ...(id === 'invokeAsync' && { takesPrecedence: (body: Uint8Array) => this.#namesLambda(body) }),
-        },
-      };
-    });
+    this.#readResult = {
+      methods: new Set(['GET']),
+      cors: ANY_ORIGIN,
+      answer: async (exchange, { segments: [, id = ''] }) => this.#resultAnswer(exchange, id),
+    };
   }
 
   find(segments: readonly string[]): BuiltInRoute | undefined {
-    return this.#routes.find(
-      ({ parts }) =>
-        parts.length === segments.length && parts.every((part, at) => part === undefined || part === segments[at]),
-    )?.route;
+    const [first, second] = segments;
+    if (segments.length !== 2) return undefined;
+    if (first === 'api' && second === 'async') return this.#invokeAsync;
+    return first === 'results' ? this.#readResult : undefined;
   }
 
   #namesLambda(body: Uint8Array): boolean {
@@ -97,7 +79,7 @@ export class BuiltInRoutes {
     return calls.accept(lambda.id, call);
   }
 
-  #readResult(exchange: Exchange, written: string): Answer {
+  #resultAnswer(exchange: Exchange, written: string): Answer {
     const { view, callers, results } = this.#parts;
     const caller = callers.requireBearer(callers.identify(exchange));
     const id = parseUuid(written, 'result id');
@@ -134,8 +116,4 @@ function jsonOf(body: Uint8Array): Json {
   } catch (cause) {
     throw new PlatformError('invalid_body', 'the body must be a JSON object with the lambdaId to invoke', { cause });
   }
-}
-
-function inside(part: string): string {
-  return part.replace(/^\{(.*)\}$/, '$1');
 }

@@ -1,7 +1,7 @@
 import { authenticate } from '../api/server/authenticate.ts';
 import type { Authenticator, Authorizer, Caller, Identification } from '../model/caller.ts';
 import type { StoredResource, Uuid } from '../model/record.ts';
-import { requireRightTo } from '../model/rules/rights.ts';
+import { requireRightTo } from '../model/rules/actions.ts';
 import type { EndpointSecurity } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 

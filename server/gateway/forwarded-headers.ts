@@ -16,7 +16,6 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Headers of a request that only the gateway sets. */
 const REWRITTEN: ReadonlySet<string> = new Set([
   'host',
   'traceparent',

@@ -45,6 +45,7 @@ describe('a failure (D-139)', () => {
     ['crash', 502, 'lambda_crashed'],
     ['load', 502, 'lambda_crashed'],
     ['too-large', 502, 'lambda_result_invalid'],
+    ['invalid-result', 502, 'lambda_result_invalid'],
     ['deleted', 503, 'lambda_deleted'],
     ['busy', 503, 'lambda_busy'],
     ['runtime', 501, 'not_supported'],

@@ -12,7 +12,6 @@ export interface Cause {
   actor: { id: Uuid; name: string } | null;
   via: (typeof CHANGE_SOURCES)[number];
   requestId?: string;
-  /** `noun.verb`, e.g. `container.update`. */
   action?: string;
   /** For a commit that undoes others: what was restored, e.g. `revert of commit 12`. */
   note?: string;

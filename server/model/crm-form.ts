@@ -64,7 +64,6 @@ export function canBeCrm(hostname: string, ownHosts: readonly string[]): boolean
 interface FormContext {
   /** Hosts of the platform, which are never a CRM's. */
   ownHosts: readonly string[];
-  /** The lambda's variables. */
   env: Readonly<Record<string, string>>;
   /** False with `outbound.crm: pass`. */
   catchesCrm: boolean;
@@ -93,7 +92,6 @@ export function formWarning(call: OutboundCall, { ownHosts, env, catchesCrm }: F
     : `${fact}: set CRM_API_BASEPATH of the lambda to ${host} to have the mock CRM take it`;
 }
 
-/** Returns why the mock CRM created no lead. */
 function rejectionOf({ url, response }: OutboundCall, status: number): string | undefined {
   const { host, pathname } = new URL(url);
   if (status === 404) {

@@ -97,6 +97,5 @@ export function describeFault(
   return `${service}: ${effect}${delay}${share && ` for ${share}`}`;
 }
 
-/** True if the rule applies to no more requests. */
 export const isUsedUp = ({ times, applied }: Pick<FaultRule, 'times' | 'applied'>): boolean =>
   times !== undefined && applied >= times;

@@ -12,7 +12,6 @@ export type NetworkError = (typeof NETWORK_ERRORS)[number];
 /** A `host` of a rule that matches the CRM hosts in the variables of the calling lambda (D-200). */
 export const OWN_CRM = '{crm}';
 
-/** The response of a rule with the action `answer`. */
 export interface OutboundAnswer {
   headers?: Record<string, string>;
   /** Text is sent as it is, any other value as JSON. */

@@ -69,8 +69,8 @@ export function derivedId(namespace: Uuid, name: string): Uuid {
 /** The current world by indexes: the cost depends on the result, not on the world's size. Lists are oldest first (D-186). */
 export interface WorldView {
   readonly root: StoredResource;
-  /** Changes with each change of the world; without it, nothing read here may be cached. */
-  readonly revision?: number;
+  /** Changes with each change of the world. */
+  readonly revision: number;
   find(id: Uuid): StoredResource | undefined;
   children(parentId: Uuid, collection?: TypeWord): readonly StoredResource[];
   /** All resources of a type that an organization owns, at any depth but not in sub-organizations (D-186). */

@@ -48,8 +48,6 @@ export interface ReadContext {
   link(resource: StoredResource): Link;
   /** Full name of a type with the configured prefix (D-080). */
   fullName(type: string): string;
-  /** Live state that is not part of the world: status and counters of a container or lambda, merged into the properties. */
-  live(resource: StoredResource): JsonObject;
 }
 
 export interface NameRule {
@@ -59,7 +57,7 @@ export interface NameRule {
   hint: string;
 }
 
-/** All that is known of a type; routes, OpenAPI, search, forms and docs follow. A new one is a file in `types/` and a line in `registry.ts`. */
+/** All that is known of a type; routes, OpenAPI, search, forms and docs follow. A new one is a file in `types/`, a word and a line in `registry.ts`. */
 export interface ResourceType {
   /** Name without the prefix, e.g. `Resource::Container`. */
   readonly name: string;

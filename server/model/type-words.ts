@@ -1,7 +1,20 @@
-/** The plural names of types with records (D-006): the file of each type adds its own. */
-// biome-ignore lint/suspicious/noEmptyInterface: only an interface can be added to by the files of the types
-export interface TypeWords {}
-export type TypeWord = keyof TypeWords;
+/** The plural names of types with records (D-006). */
+export type TypeWord =
+  | 'orgs'
+  | 'workspaces'
+  | 'environments'
+  | 'containers'
+  | 'jobs'
+  | 'lambdas'
+  | 'apis'
+  | 'apiendpoints'
+  | 'providers'
+  | 'users'
+  | 'groups'
+  | 'policies'
+  | 'rules'
+  | 'secrets'
+  | 'volumes';
 
 /** Plural names that can be listed (always empty) but are not emulated (D-210). */
 export const listedOnlyWords = [

@@ -114,11 +114,7 @@ export abstract class RowClient {
     throw this.#misfit(path);
   }
 
-  /**
-   * Returns the JSON response of a call without a route of its own type.
-   *
-   * @param schema of the used members; loose to print the whole response
-   */
+  /** The JSON response of a call without a route of its own type. @param schema of the used members; loose to print the whole response */
   async json<T>(method: string, path: string, schema: z.ZodType<T>, call?: Call): Promise<T> {
     const { success, data } = schema.safeParse(jsonIn(await this.text(method, path, call)));
     if (success) return data;

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import { COMMIT_HEADER } from '../../model/commit.ts';
 import { reasonOf } from '../../model/errors.ts';
 import { jsonIn } from '../../model/json.ts';
 import { requestText, within } from '../client/send-request.ts';
-import { namesIn, type Route } from '../routes/route.ts';
+import type { Route } from '../routes/route.ts';
+import { errorForms } from '../schemas/forms.ts';
 
 /** Longer than the longest wait that a route offers (`waitS`). */
 const TIMEOUT_MS = 90_000;
@@ -11,13 +11,6 @@ const MAX_ANSWER_BYTES = 16_000_000;
 
 /** Values by the names of path and query parameters, and `body`. */
 export type Arguments = Readonly<Record<string, unknown>>;
-
-export interface ToolResponse {
-  /** The JSON of the response; text if it is not JSON, null if there is none. */
-  value: unknown;
-  /** The numbers of the commits that the request made. */
-  commits: number[];
-}
 
 /** Calls the routes of a platform for tools, with the credentials of the tools' user. */
 export class ToolClient {
@@ -33,17 +26,22 @@ export class ToolClient {
     };
   }
 
+  /** Returns the JSON of a route's response; text if it is not JSON, null if there is none. Throws as `send` does. */
+  async value(route: Route, input: Arguments): Promise<unknown> {
+    return (await this.send(route, input)).value;
+  }
+
   /**
    * Sends a request of a route.
    *
    * @param input values of its path parameters, query parameters and body; others are ignored
+   * @returns the value of the response, and the numbers of the commits that the request made
    * @throws Error, a sentence for the user of the tools: a value is missing or invalid, the platform returned an error or nothing
    */
-  async send(route: Route, input: Arguments): Promise<ToolResponse> {
+  async send(route: Route, input: Arguments): Promise<{ value: unknown; commits: number[] }> {
     const [verb = ''] = route.route.split(' ');
-    const url = `${this.baseUrl}${addressOf(route, input)}`;
     const hasBody = route.body !== undefined && input.body !== undefined;
-    const response = await requestText(url, {
+    const response = await requestText(`${this.baseUrl}${addressOf(route, input)}`, {
       method: verb.toUpperCase(),
       headers: { ...this.#headers, Accept: '*/*', ...(hasBody && { 'Content-Type': 'application/json' }) },
       body: hasBody ? JSON.stringify(input.body) : undefined,
@@ -57,27 +55,28 @@ export class ToolClient {
     });
     const { status, headers, text } = response;
     if (status >= 300) throw new Error(`${failureIn(text)} (${route.route}: ${status})`);
-    const list = headers[COMMIT_HEADER.toLowerCase()];
+    const commits = headers[COMMIT_HEADER.toLowerCase()];
     return {
       value: text === '' ? null : (jsonIn(text) ?? text),
-      commits: list ? String(list).split(',').map(Number) : [],
+      commits: commits ? String(commits).split(',').map(Number) : [],
     };
   }
 }
 
 /** The path of a request below `{base_url}`, with its query. Throws Error for a missing or invalid value. */
-export function addressOf(route: Route, input: Arguments): string {
-  const [, pattern = ''] = route.route.split(' ');
-  const path = namesIn(pattern).reduce((text, name) => {
+export function addressOf({ route, query = {} }: Route, input: Arguments): string {
+  const path = route.slice(route.indexOf('/')).replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = scalarText(name, input[name]);
     // A client would resolve dots, and request another route.
     if (/^\.{0,2}$/.test(value)) throw new Error(`'${name}' must not be '${value}'`);
-    return text.replace(`{${name}}`, () => encodeURIComponent(value));
-  }, pattern);
-  const query = Object.keys(route.query ?? {}).flatMap((name) =>
-    [input[name] ?? []].flat().map((value): [string, string] => [name, scalarText(name, value)]),
+    return encodeURIComponent(value);
+  });
+  const parameters = new URLSearchParams(
+    Object.keys(query).flatMap((name) =>
+      [input[name] ?? []].flat().map((value): [string, string] => [name, scalarText(name, value)]),
+    ),
   );
-  return query.length > 0 ? `${path}?${new URLSearchParams(query)}` : path;
+  return parameters.size > 0 ? `${path}?${parameters}` : path;
 }
 
 function scalarText(name: string, value: unknown): string {
@@ -85,15 +84,11 @@ function scalarText(name: string, value: unknown): string {
   throw new Error(value === undefined ? `'${name}' is required` : `'${name}' must be a text, a number, true or false`);
 }
 
-const failureSchema = z.object({
-  message: z.string(),
-  reason: z.string().optional(),
-  details: z.array(z.object({ pointer: z.string(), message: z.string() })).default([]),
-});
+const refusal = errorForms.PlatformError.partial({ code: true, reason: true });
 
 function failureIn(text: string): string {
-  const { success, data } = failureSchema.safeParse(jsonIn(text));
+  const { success, data } = refusal.safeParse(jsonIn(text));
   if (!success) return text.slice(0, 500) || 'the request failed';
-  const details = data.details.map(({ pointer, message }) => `; ${pointer} ${message}`).join('');
-  return `${data.reason === undefined ? '' : `${data.reason}: `}${data.message}${details}`;
+  const { reason, message, details = [] } = data;
+  return [reason && `${reason}: `, message, ...details.map((fault) => `; ${fault.pointer} ${fault.message}`)].join('');
 }

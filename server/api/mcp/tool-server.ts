@@ -8,41 +8,39 @@ import { stepTo, valueAt } from '../../model/patch/pointer.ts';
 import { unpackedFile } from '../../system/package-file.ts';
 import { Turns } from '../../system/turns.ts';
 import type { Arguments, ToolClient } from './tool-client.ts';
-import { inputSchemas, requiredInput, type Tool, tools } from './tools.ts';
+import { inputOf, type Tool, tools } from './tools.ts';
 
 const MAX_INPUT_CHARACTERS = 1_000_000;
 const MAX_AT_A_TIME = 8;
 const MAX_WAITING = 100;
-const DOCS = 'terrarium://docs/';
 
 const INSTRUCTIONS =
   'Terrarium emulates a platform on this machine: lambdas, containers, public endpoints, pipelines and a mock CRM that receives leads. ' +
-  'To find out why something fails, start with list_calls, then read_call. To change something, use plan_change, show the plan, then ' +
-  'apply_change; undo_change undoes it. The documentation is listed as resources.';
+  'To find out why a form does not become a lead, start with list_forms; why a call fails, with list_calls; then read_call. To change ' +
+  'something, use plan_change, show the plan, then apply_change; undo_change undoes it. The documentation is listed as resources.';
 
 /**
- * Creates servers of the Model Context Protocol for the tools. They share limits: a few calls run at a time, some wait, and more are rejected.
- *
- * @returns a function that creates a server. Its parameter returns a client with the credentials of the tools' user, for each call; it may
- * throw Error with a sentence for the user
+ * Returns a function that creates a server of the Model Context Protocol. All servers share the limits of running and waiting calls.
+ * `connect` returns a client with the credentials of the tools' user, for each call; it may throw Error with a sentence for the user.
  */
 export function toolServers(): (connect: () => Promise<ToolClient> | ToolClient) => Server {
   const turns = new Turns(MAX_AT_A_TIME);
-  const listed = Object.entries(tools).map(([name, tool]) => toolView(name, tool));
+  const views = new Map(Object.entries(tools).map(([name, tool]) => [name, toolView(name, tool)]));
   return (connect) => {
     const server = new Server(
       { name: 'terrarium', title: 'Terrarium', version: manifest.version },
       { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
     );
-    server.setRequestHandler('tools/list', () => ({ tools: listed }));
-    server.setRequestHandler('tools/call', async ({ params }) => {
-      const input = params.arguments ?? {};
+    server.setRequestHandler('tools/list', () => ({ tools: [...views.values()] }));
+    server.setRequestHandler('tools/call', async ({ params: { name, arguments: input = {} } }) => {
       try {
         if (turns.waitingCount >= MAX_WAITING)
-          throw new Error(
-            `${MAX_AT_A_TIME} calls are running and ${MAX_WAITING} are waiting. Wait for their answers, then call again.`,
-          );
-        return await turns.run(() => callTool(params.name, input, connect));
+          throw new Error(`${MAX_AT_A_TIME} calls are running and ${MAX_WAITING} are waiting. Call again later.`);
+        const [tool, view] = [tools[name], views.get(name)];
+        if (!tool || !view)
+          throw new Error(`there is no tool '${name.slice(0, 64)}'. The tools are ${[...views.keys()].join(', ')}.`);
+        checkInput(view, input);
+        return await turns.run(() => callTool(tool, view, input, connect));
       } catch (failure) {
         return { ...textResult(answerText({ error: reasonOf(failure) }, false)), isError: true };
       }
@@ -59,57 +57,37 @@ export function toolServers(): (connect: () => Promise<ToolClient> | ToolClient)
 }
 
 async function callTool(
-  name: string,
-  input: Arguments,
+  tool: Tool,
+  { annotations }: ToolView,
+  { part, skip, ...input }: Arguments,
   connect: () => Promise<ToolClient> | ToolClient,
 ): Promise<CallToolResult> {
-  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
-  if (!tool)
-    throw new Error(`there is no tool '${name.slice(0, 64)}'. The tools are ${Object.keys(tools).join(', ')}.`);
-  const { part, skip, ...toolInput } = requireInput(tool, input);
   const client = await connect();
-  const request = { ...tool.presets, ...toolInput };
-  const answer = tool.run ? await tool.run(client, request) : (await client.send(requireRoute(tool), request)).value;
-  const range = { ...(typeof part === 'string' && { part }), ...(typeof skip === 'number' && { skip }) };
-  const text = answerText(answer, isReadOnly(tool), range);
+  const request: Arguments = { ...tool.presets, ...input };
+  const answer = await (tool.run ? tool.run(client, request) : client.value(tool.route, request));
+  const text = answerText(answer, annotations?.readOnlyHint === true, { part, skip });
   if (tool.window === undefined) return textResult(text);
-  const windowPath = tool.window.replace(/\{(\w+)\}/g, (braces, member: string) => {
-    const value = request[member as keyof typeof request] ?? memberOf(answer, member);
+  const path = tool.window.replace(/\{(\w+)\}/, (braces, member: string) => {
+    const value = request[member] ?? memberOf(answer, member);
     return value === undefined ? braces : encodeURIComponent(String(value));
   });
-  return textResult(`${text}\nIn the window: ${client.baseUrl}/ui/${windowPath}`);
+  // A list has no single item: its screen.
+  return textResult(`${text}\nIn the window: ${client.baseUrl}/ui/${path.replace(/[/?].*\{.*/, '')}`);
 }
 
-function requireInput(tool: Tool, input: Arguments): Arguments {
+/** Throws Error if the arguments of a tool are too large, unknown or missing. */
+function checkInput({ inputSchema: { properties = {}, required = [] } }: ToolView, input: Arguments): void {
   const sizeCharacters = JSON.stringify(input).length;
   if (sizeCharacters > MAX_INPUT_CHARACTERS)
     throw new Error(
-      `the arguments have ${sizeCharacters} characters; at most ${MAX_INPUT_CHARACTERS} are accepted. Send less at a time.`,
+      `the arguments have ${sizeCharacters} characters, and at most ${MAX_INPUT_CHARACTERS} are accepted.`,
     );
-  const names = Object.keys(argumentSchemas(tool));
-  const unknown = Object.keys(input).find((name) => !names.includes(name));
+  const names = Object.keys(properties);
+  const unknown = Object.keys(input).find((argument) => !names.includes(argument));
   if (unknown !== undefined)
     throw new Error(`there is no argument '${unknown.slice(0, 64)}'; the arguments are ${names.join(', ')}`);
-  const missing = requiredNames(tool).find((name) => input[name] === undefined);
+  const missing = required.find((argument) => input[argument] === undefined);
   if (missing !== undefined) throw new Error(`the argument '${missing}' is required`);
-  return input;
-}
-
-function toolView(name: string, tool: Tool): ToolView {
-  const { summary, description } = tool.route ?? {};
-  const isReading = isReadOnly(tool);
-  return {
-    name,
-    title: summary ?? name.replaceAll('_', ' '),
-    description: [summary && `${summary}.`, description, tool.description].filter(Boolean).join(' '),
-    inputSchema: {
-      type: 'object',
-      properties: argumentSchemas(tool),
-      required: requiredNames(tool),
-      additionalProperties: false,
-    } as ToolView['inputSchema'], // a JSON Schema of an object
-    annotations: { readOnlyHint: isReading, destructiveHint: !isReading, openWorldHint: !isReading },
-  };
 }
 
 const readOn = {
@@ -120,28 +98,30 @@ const readOn = {
   skip: { type: 'integer', minimum: 0, description: 'Items or characters of that part to leave out' },
 };
 
-function argumentSchemas(tool: Tool): Record<string, object> {
-  const schemas = { ...(tool.route && inputSchemas(tool.route)), ...tool.input, ...(isReadOnly(tool) && readOn) };
-  const hidden = (tool.hidden ?? []).filter((name) => !Object.hasOwn(tool.input ?? {}, name));
-  return Object.fromEntries(Object.entries(schemas).filter(([name]) => !hidden.includes(name)));
+function toolView(name: string, tool: Tool): ToolView {
+  const { route, hidden = [] } = tool;
+  const isReading = tool.isReadOnly ?? route?.route.startsWith('get ') ?? false;
+  const routeInput = route ? inputOf(route) : { properties: {}, required: [] };
+  const isVisible = (argument: string) => !hidden.includes(argument);
+  return {
+    name,
+    title: route?.summary ?? name.replaceAll('_', ' '),
+    description: [route && `${route.summary}.`, route?.description, tool.description].filter(Boolean).join(' '),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        ...Object.fromEntries(Object.entries(routeInput.properties).filter(([argument]) => isVisible(argument))),
+        ...tool.input,
+        ...(isReading && readOn),
+      },
+      required: [...routeInput.required.filter(isVisible), ...(tool.required ?? [])],
+      additionalProperties: false,
+    } as ToolView['inputSchema'], // a JSON Schema of an object
+    annotations: { readOnlyHint: isReading, destructiveHint: !isReading, openWorldHint: !isReading },
+  };
 }
 
-function requiredNames({ route, required = [], hidden = [] }: Tool): string[] {
-  return [...(route ? requiredInput(route) : []), ...required].filter((name) => !hidden.includes(name));
-}
-
-function isReadOnly({ isReadOnly, route }: Tool): boolean {
-  return isReadOnly ?? route?.route.startsWith('get ') ?? false;
-}
-
-function requireRoute({ route }: Tool) {
-  if (!route) throw new Error('a tool without a route needs a function');
-  return route;
-}
-
-function textResult(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }] };
-}
+const textResult = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 
 /** The pages of the documentation for users, with their titles. */
 async function pages() {
@@ -150,7 +130,7 @@ async function pages() {
   return Promise.all(
     names.sort().map(async (name) => {
       const [heading = name] = (await readFile(unpackedFile(`docs/${name}`), 'utf8')).split('\n', 1);
-      return { uri: `${DOCS}${name}`, name, title: heading.replace(/^# /, ''), mimeType: 'text/markdown' };
+      return { uri: `terrarium://docs/${name}`, name, title: heading.replace(/^# /, ''), mimeType: 'text/markdown' };
     }),
   );
 }
@@ -158,16 +138,9 @@ async function pages() {
 /** Maximum size of an answer without its notes, in characters: about 4,000 tokens. */
 export const MAX_CHARACTERS = 16_000;
 
-/** Lengths of lists and texts, from those for a small answer to those for the largest. */
-const LIMITS = [
-  [100, 8000],
-  [50, 3000],
-  [25, 1000],
-  [12, 400],
-  [6, 200],
-  [3, 100],
-  [1, 60],
-].map(([items = 0, characters = 0]) => ({ items, characters }));
+/** Maximum lengths of lists, and of texts per item, from those for a small answer to those for the largest. */
+const ITEM_LIMITS = [100, 50, 25, 12, 6, 3, 1];
+const CHARACTERS_PER_ITEM = 80;
 
 /** Objects with at most this number of members are shown whole: they are records rather than lists. */
 const MIN_MEMBERS = 20;
@@ -187,11 +160,17 @@ interface Cut {
  * places that anybody can write to. Lists and texts that are too long for the budget are cut, and a note says how to read on.
  *
  * @param canReadOn whether the tool accepts `part` and `skip`
- * @param range the part of the answer to show
  */
-export function answerText(answer: unknown, canReadOn: boolean, range: { part?: string; skip?: number } = {}): string {
-  const { part = '', skip = 0 } = range;
-  const { text, cuts } = shortened(partOf(answer, part), part, skip);
+export function answerText(
+  answer: unknown,
+  canReadOn: boolean,
+  range: { part?: unknown; skip?: unknown } = {},
+): string {
+  const [part, skip] = [String(range.part ?? ''), Number(range.skip) || 0];
+  const value = valueAt(answer, part);
+  if (value === undefined)
+    throw new Error(`the answer has no part '${part}'. Use a part that a note of an earlier answer names.`);
+  const { text, cuts } = shortened(value, part, skip);
   const mark = `data-${randomUUID().slice(0, 8)}`;
   const notes = cuts.slice(0, MAX_NOTES).map(({ part: cutPart, end, total }) => {
     const advice = canReadOn ? `: to read on, repeat the call with part="${cutPart}" and skip=${end}` : '';
@@ -207,46 +186,33 @@ export function answerText(answer: unknown, canReadOn: boolean, range: { part?: 
   ].join('\n');
 }
 
-function partOf(answer: unknown, pointer: string): unknown {
-  const part = valueAt(answer, pointer);
-  if (part !== undefined) return part;
-  throw new Error(`the answer has no part '${pointer}'. Use a part that a note of an earlier answer names.`);
-}
-
 function shortened(value: unknown, part: string, skip: number): { text: string; cuts: Cut[] } {
   let text = '';
   let cuts: Cut[] = [];
-  for (const limit of LIMITS) {
+  for (const maxItems of ITEM_LIMITS) {
     cuts = [];
-    text = JSON.stringify(cutValue(value, { part, skip, limit, cuts })) ?? 'null';
+    text = JSON.stringify(cutterFor(maxItems, cuts)(value, part, skip)) ?? 'null';
     if (text.length <= MAX_CHARACTERS) return { text, cuts };
   }
   // Many levels: no longer JSON.
   return { text: text.slice(0, MAX_CHARACTERS), cuts: [{ part, end: MAX_CHARACTERS, total: text.length }, ...cuts] };
 }
 
-interface CutContext {
-  part: string;
-  /** Number of items or characters to leave out at the beginning of this value. */
-  skip: number;
-  limit: (typeof LIMITS)[number];
-  cuts: Cut[];
-}
-
-function cutValue(value: unknown, context: CutContext): unknown {
-  const { part, skip, limit, cuts } = context;
-  const shownEnd = (total: number, maxShown: number) => {
-    const end = skip + maxShown;
-    if (end < total) cuts.push({ part, end, total });
-    return end;
+/** Creates a function that leaves out `skip` items at the beginning of a value, cuts its lists and texts, and adds these to `cuts`. */
+function cutterFor(maxItems: number, cuts: Cut[]) {
+  return function cut(value: unknown, part: string, skip: number): unknown {
+    const shownEnd = (total: number, maxShown: number) => {
+      const end = skip + maxShown;
+      if (end < total) cuts.push({ part, end, total });
+      return end;
+    };
+    const member = (name: string | number, memberValue: unknown) => cut(memberValue, part + stepTo(name), 0);
+    if (typeof value === 'string') return value.slice(skip, shownEnd(value.length, maxItems * CHARACTERS_PER_ITEM));
+    if (Array.isArray(value))
+      return value.slice(skip, shownEnd(value.length, maxItems)).map((item, index) => member(skip + index, item));
+    if (typeof value !== 'object' || value === null) return value;
+    const entries = Object.entries(value);
+    const shownEntries = entries.slice(skip, shownEnd(entries.length, Math.max(maxItems, MIN_MEMBERS)));
+    return Object.fromEntries(shownEntries.map(([name, item]) => [name, member(name, item)]));
   };
-  const member = (name: string | number, memberValue: unknown) =>
-    cutValue(memberValue, { ...context, part: part + stepTo(name), skip: 0 });
-  if (typeof value === 'string') return value.slice(skip, shownEnd(value.length, limit.characters));
-  if (Array.isArray(value))
-    return value.slice(skip, shownEnd(value.length, limit.items)).map((item, index) => member(skip + index, item));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value);
-  const shownEntries = entries.slice(skip, shownEnd(entries.length, Math.max(limit.items, MIN_MEMBERS)));
-  return Object.fromEntries(shownEntries.map(([name, item]) => [name, member(name, item)]));
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
+import { decodeSource } from '../../model/base64-text.ts';
 import { reasonOf } from '../../model/errors.ts';
 import { type Json, jsonIn, memberOf } from '../../model/json.ts';
 import { valueAt } from '../../model/patch/pointer.ts';
 import { jsonSchemaOf } from '../openapi/json-schema.ts';
 import { deliveryRoutes } from '../routes/delivery.ts';
+import { formRoutes } from '../routes/forms.ts';
 import { historyRoutes } from '../routes/history.ts';
 import { leadRoutes } from '../routes/leads.ts';
 import { invokeRoutes, logRoutes } from '../routes/logs.ts';
@@ -13,66 +14,49 @@ import { anyRoutes } from '../routes/meta-any.ts';
 import { outboundRoutes } from '../routes/outbound.ts';
 import { pathParameters } from '../routes/path-parameters.ts';
 import { failureRoutes, recordedRoutes } from '../routes/recorded.ts';
-import { FORM_TYPE, namesIn, type Route } from '../routes/route.ts';
+import { namesIn, type Route } from '../routes/route.ts';
 import { searchRoutes } from '../routes/search.ts';
 import { controlPlaneTables } from '../routes/tables.ts';
 import { treeRoutes } from '../routes/tree.ts';
 import { windowRoutes } from '../routes/window.ts';
 import { type Arguments, addressOf, type ToolClient } from './tool-client.ts';
 
-interface Plan {
-  route: Route;
-  request: Arguments;
-  /** Identifies the request and the state that it changes. */
-  id: string;
-  before: unknown;
-}
-
 /** Returns a description of the change that a request would make, and the id to apply it with. Throws Error for an invalid request. */
 async function planChange(client: ToolClient, input: Arguments): Promise<object> {
   const { id, route, request, before } = await planOf(client, input);
   const { summary, description, permission } = route;
+  const [verb = ''] = route.route.split(' ');
+  const changes =
+    verb === 'patch' && Array.isArray(request.body)
+      ? request.body.map((operation) => ({
+          ...operation,
+          before: valueAt(before, String(memberOf(operation, 'path'))),
+        }))
+      : undefined;
   return {
     plan: id,
-    request: `${route.route.split(' ')[0]?.toUpperCase()} ${addressOf(route, request)}`,
-    summary,
-    description,
-    permission,
-    ...(route.route.startsWith('patch ') && Array.isArray(request.body)
-      ? {
-          changes: request.body.map((operation) => ({
-            ...operation,
-            before: valueAt(before, String(memberOf(operation, 'path'))),
-          })),
-        }
-      : { before, body: request.body }),
+    request: `${verb.toUpperCase()} ${addressOf(route, request)}`,
+    ...{ summary, description, permission },
+    ...(changes ? { changes } : { before, body: request.body }),
   };
 }
 
-/** Returns the planned request. Throws Error if the plan is of another request, or of another state. */
-async function requirePlan(client: ToolClient, input: Arguments): Promise<Plan> {
-  const plan = await planOf(client, input);
-  if (plan.id === input.plan) return plan;
-  throw new Error(
-    'the plan is of other arguments or of an earlier state. Call plan_change again and check what it returns.',
-  );
-}
-
 /** Nothing is stored between plan and change: the id is a hash of both the request and the present state. */
-async function planOf(client: ToolClient, input: Arguments): Promise<Plan> {
+async function planOf(client: ToolClient, input: Arguments) {
   const { route: operation, path, query } = input;
   const route = routeNamed(operation, 'change');
   // Some clients send the JSON of a body as text.
   const body = typeof input.body === 'string' ? (jsonIn(input.body) ?? input.body) : input.body;
-  const request = { ...Object(path), ...Object(query), ...(body !== undefined && { body }) };
+  const request: Arguments = { ...Object(path), ...Object(query), ...(body !== undefined && { body }) };
   addressOf(route, request);
   try {
     route.body?.read?.(body as Json | undefined); // parsed from JSON
   } catch (cause) {
     throw new Error(`the argument 'body' is invalid: ${reasonOf(cause)}`, { cause });
   }
-  const reader = readerOf(route);
-  const before = reader && (await client.send(reader, request)).value;
+  const readerRoute = route.route.replace(/^\w+/, 'get');
+  const reader = [...routes.values()].find((candidate) => candidate.route === readerRoute && !candidate.when);
+  const before = reader && (await client.value(reader, request));
   // The state of a resource changes with its containers, its record does not.
   const state = memberOf(before, 'modified') ?? before ?? null;
   const hash = createHash('sha256').update(JSON.stringify([operation, path ?? {}, query ?? {}, body ?? null, state]));
@@ -81,10 +65,12 @@ async function planOf(client: ToolClient, input: Arguments): Promise<Plan> {
 
 type Schemas = Readonly<Record<string, object>>;
 
-/** A tool: what it accepts comes from its route, unless it has `input`. */
-export interface Tool {
-  /** The route whose parameters and body are the input, and whose summary describes the tool. */
-  route?: Route;
+type ToolFunction = (client: ToolClient, input: Arguments) => Promise<unknown>;
+
+/** A tool. Its route's parameters and body are its input, its route's response is its answer, unless it has `input` or `run`. */
+export type Tool = ToolOptions & ({ route: Route; run?: undefined } | { route?: Route; run: ToolFunction });
+
+interface ToolOptions {
   /** Follows the summary of the route. */
   description: string;
   /** Further arguments, as JSON Schemas by name. */
@@ -95,12 +81,10 @@ export interface Tool {
   presets?: Arguments;
   /** Parameters of the route that the caller cannot set. */
   hidden?: readonly string[];
-  /** Set for tools without a GET route that change nothing, or for one that changes something. */
+  /** True for tools without a GET route that change nothing. */
   isReadOnly?: boolean;
-  /** The place in the window, below `/ui/`, with names of arguments or members of the answer in braces. */
+  /** The location in the window, below `/ui/`, with names of arguments or members of the answer in braces. */
   window?: string;
-  /** Returns the answer; the default is the response of the route. */
-  run?(client: ToolClient, input: Arguments): Promise<unknown>;
 }
 
 const text = (description: string) => ({ type: 'string', description });
@@ -110,19 +94,11 @@ const routeInput: Schemas = {
   query: { type: 'object', description: 'Query parameters by name' },
 };
 const changeInput: Schemas = { ...routeInput, body: { description: 'The JSON body of the request' } };
-const patchExample =
-  'To change a resource, use the route patchResource with path {fqon, resource_id} and a JSON Patch as body, for example ' +
-  '[{"op": "replace", "path": "/properties/timeout", "value": 10}].';
-
 /** Returns a function of a tool whose route lists the oldest first. */
-function newestFirst(route: Route): NonNullable<Tool['run']> {
-  return async (client, input) => {
-    const { value } = await client.send(route, input);
-    return Array.isArray(value) ? value.toReversed() : value;
-  };
+function newestFirst(route: Route): ToolFunction {
+  return async (client, input) => [await client.value(route, input)].flat().toReversed();
 }
 
-/** All tools, by name. */
 export const tools: Readonly<Record<string, Tool>> = {
   get_status: { route: windowRoutes.readStatus, description: 'Addresses, services and container engines.' },
   list_resources: {
@@ -133,30 +109,35 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   read_resource: {
     route: anyRoutes.readTop,
-    description: 'Any resource by its id, such as a lambda with its code and variables.',
+    description: 'Any resource by its id, such as a lambda with its code and variables. The code is decoded.',
     presets: { word: 'resources' },
     hidden: ['word', 'expand', 'embed'],
     window: 'resources/{resource_id}',
+    async run(client, input) {
+      const value = await client.value(anyRoutes.readTop, input);
+      const properties = Object(memberOf(value, 'properties'));
+      if (typeof properties.code !== 'string') return value;
+      return { ...Object(value), properties: { ...properties, code: decodeSource(properties.code) } };
+    },
   },
   search: {
     route: searchRoutes.searchAll,
     description: '',
     presets: { limit: 5 },
     async run(client, input) {
-      const { value } = await client.send(searchRoutes.searchAll, input);
+      const value = await client.value(searchRoutes.searchAll, input);
       const parts = typeof value === 'string' ? value.trim().split('\n').map(jsonIn) : [value];
       return { hits: parts.flatMap((part) => memberOf(part, 'hits') ?? []), found: memberOf(parts.at(-1), 'found') };
     },
   },
   list_calls: {
     route: recordedRoutes.listInvocations,
-    description: 'Newest first, with `failures`: what fails at present, and the likely causes with their commits.',
+    description: 'The answer begins with `failures`: what fails at present, and the likely causes with their commits.',
     presets: { limit: 20 },
     window: 'invocations?sel={executionId}',
     async run(client, input) {
-      const calls = await client.send(recordedRoutes.listInvocations, input);
-      const failures = await client.send(failureRoutes.listFailures, {});
-      return { ...Object(failures.value), ...Object(calls.value) };
+      const failures = await client.value(failureRoutes.listFailures, {});
+      return { ...Object(failures), ...Object(await client.value(recordedRoutes.listInvocations, input)) };
     },
   },
   read_call: {
@@ -165,17 +146,23 @@ export const tools: Readonly<Record<string, Tool>> = {
       'Event, log, outbound calls and steps of the request; for a failure, its cause, the last call that succeeded and the changes since then.',
     window: 'invocations?sel={execution_id}',
     async run(client, input) {
-      const { value: call } = await client.send(recordedRoutes.readInvocation, input);
+      const call = await client.value(recordedRoutes.readInvocation, input);
       const isGood = memberOf(memberOf(call, 'outcome'), 'ok') === true && memberOf(call, 'outboundFailures') === 0;
       if (isGood) return { call };
-      const { value: failure } = await client.send(failureRoutes.readFailure, input);
+      const failure = await client.value(failureRoutes.readFailure, input);
       const from = memberOf(memberOf(failure, 'lastGood'), 'at');
       const range = { from, to: memberOf(call, 'acceptedAt'), limit: 10 };
-      const changes = from === undefined ? undefined : (await client.send(historyRoutes.listCommits, range)).value;
+      const changes = from === undefined ? undefined : await client.value(historyRoutes.listCommits, range);
       return { failure, changesSinceLastSuccess: memberOf(changes, 'commits'), call };
     },
   },
   read_log: { route: logRoutes.readOnInLog, description: '', window: 'resources/{resource_id}' },
+  list_forms: {
+    route: formRoutes.listForms,
+    description: 'Shows why a form did not become a lead: `stop` and `reason`, and the `executionId` for read_call.',
+    presets: { limit: 20 },
+    window: 'leads?sel={id}',
+  },
   list_leads: {
     route: leadRoutes.listLeads,
     description: 'This tool lists the newest first. `refused=true` lists the forms that the CRM rejected.',
@@ -206,7 +193,10 @@ export const tools: Readonly<Record<string, Tool>> = {
     window: 'invocations?sel={executionId}',
   },
   plan_change: {
-    description: `Plans a request that changes something and does nothing yet: shows the present state and returns the plan's id for apply_change. ${patchExample}`,
+    description:
+      "Plans a request that changes something and does nothing yet: shows the present state and returns the plan's id for apply_change. " +
+      'To change a resource, use the route patchResource with path {fqon, resource_id} and a JSON Patch as body, for example ' +
+      '[{"op": "replace", "path": "/properties/timeout", "value": 10}].',
     input: changeInput,
     required: ['route'],
     isReadOnly: true,
@@ -219,7 +209,9 @@ export const tools: Readonly<Record<string, Tool>> = {
     input: { ...changeInput, plan: text('`plan` of plan_change') },
     required: ['route', 'plan'],
     async run(client, input) {
-      const { route, request } = await requirePlan(client, input);
+      const { id, route, request } = await planOf(client, input);
+      if (id !== input.plan)
+        throw new Error('the plan is of other arguments or of an earlier state. Call plan_change again.');
       const { value, commits } = await client.send(route, request);
       return { answer: value, commits };
     },
@@ -230,9 +222,8 @@ export const tools: Readonly<Record<string, Tool>> = {
     route: outboundRoutes.replaceOutboundRules,
     description: 'An empty list clears them. The answer has the rules `before`; set them again to undo this.',
     async run(client, input) {
-      const before = await client.send(outboundRoutes.readOutboundRules, {});
-      const after = await client.send(outboundRoutes.replaceOutboundRules, input);
-      return { before: before.value, after: after.value, isChanged: !isDeepStrictEqual(before.value, after.value) };
+      const before = await client.value(outboundRoutes.readOutboundRules, {});
+      return { before, after: await client.value(outboundRoutes.replaceOutboundRules, input) };
     },
   },
   run_pipeline: {
@@ -247,10 +238,11 @@ export const tools: Readonly<Record<string, Tool>> = {
     hidden: ['pipeline_id'],
     input: { pipeline_id: text('ID of a run') },
     window: 'pipelines?sel={pipeline_id}',
-    async run(client, input) {
-      const route = input.pipeline_id === undefined ? deliveryRoutes.listPipelineRuns : deliveryRoutes.readPipelineRun;
-      return (await client.send(route, input)).value;
-    },
+    run: (client, input) =>
+      client.value(
+        input.pipeline_id === undefined ? deliveryRoutes.listPipelineRuns : deliveryRoutes.readPipelineRun,
+        input,
+      ),
   },
   find_routes: {
     description:
@@ -267,10 +259,8 @@ export const tools: Readonly<Record<string, Tool>> = {
     input: routeInput,
     required: ['route'],
     isReadOnly: true,
-    async run(client, { route: id, path, query }) {
-      const route = routeNamed(id, 'get');
-      return (await client.send(route, { ...Object(path), ...Object(query) })).value;
-    },
+    run: async (client, { route, path, query }) =>
+      client.value(routeNamed(route, 'get'), { ...Object(path), ...Object(query) }),
   },
 };
 
@@ -279,80 +269,53 @@ const MAX_ROUTES = 40;
 const NOT_FOR_TOOLS = ['text/event-stream', 'application/gzip', 'application/octet-stream'];
 
 /** The operations that tools can call, by their ids in the API document. */
-const routes = new Map<string, Route>(
-  controlPlaneTables.flatMap((table) => Object.entries(table)).filter(([, route]) => isForTools(route)),
-);
+const routes = new Map<string, Route>(controlPlaneTables.flatMap((table) => Object.entries(table)).filter(isForTools));
 
-function isForTools({ answer, body }: Route): boolean {
-  return (
-    answer !== undefined &&
-    answer.status !== 101 &&
-    !answer.mediaTypes?.some((type) => NOT_FOR_TOOLS.includes(type)) &&
-    (body === undefined || body.mediaTypes.some((type) => type !== FORM_TYPE && type.includes('json')))
-  );
+function isForTools([, { answer, body }]: [id: string, route: Route]): boolean {
+  if (!answer) return false;
+  const { status, mediaTypes = [] } = answer;
+  const acceptsJson = body === undefined || body.mediaTypes.some((type) => type.includes('json'));
+  return status !== 101 && acceptsJson && !mediaTypes.some((type) => NOT_FOR_TOOLS.includes(type));
 }
 
 /** Returns the operation with that id. Throws Error if there is none, or if it is of the other kind. */
-function routeNamed(id: unknown, kind: 'get' | 'change'): Route {
+function routeNamed(id: unknown, kind?: 'get' | 'change'): Route {
   const route = routes.get(String(id));
   if (!route) throw new Error(`there is no operation '${String(id).slice(0, 64)}'. Use find_routes to find its ID.`);
-  if ((kind === 'get') === route.route.startsWith('get ')) return route;
+  if (kind === undefined || (kind === 'get') === route.route.startsWith('get ')) return route;
   throw new Error(kind === 'get' ? `${id} changes something. Use plan_change.` : `${id} only reads. Use read_route.`);
-}
-
-/** Returns the operation that reads what is at the path of another one. */
-function readerOf({ route }: Route): Route | undefined {
-  const address = `get ${route.slice(route.indexOf(' ') + 1)}`;
-  return [...routes.values()].find((candidate) => candidate.route === address && candidate.when === undefined);
 }
 
 /** Returns the operations whose id, path or summary contains all words, in any letter case. */
 function findRoutes(query: string): object {
-  const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = [...routes].filter(([id, { route, summary }]) => {
-    const entry = `${id} ${route} ${summary}`.toLowerCase();
-    return terms.every((term) => entry.includes(term));
-  });
-  const brief = matches
-    .slice(0, MAX_ROUTES)
-    .map(([id, { route, summary, permission }]) => ({ id, route, summary, permission }));
-  return { total: matches.length, routes: brief };
+  const terms = query.toLowerCase().split(/\s+/);
+  const matches = [...routes].filter(([id, { route, summary }]) =>
+    terms.every((term) => `${id} ${route} ${summary}`.toLowerCase().includes(term)),
+  );
+  const brief = matches.map(([id, { route, summary, permission }]) => ({ id, route, summary, permission }));
+  return { total: matches.length, routes: brief.slice(0, MAX_ROUTES) };
 }
 
-/** Returns an operation with the JSON Schemas of its input and output. Throws Error if there is none with that id. */
 function describeRoute(id: unknown): object {
-  const route = routes.get(String(id));
-  if (!route) throw new Error(`there is no operation '${String(id).slice(0, 64)}'. Search with q.`);
-  const { summary, description, permission, answer } = route;
-  return {
-    route: route.route,
-    summary,
-    description,
-    permission,
-    input: inputSchemas(route),
-    output: answer?.schema && jsonSchemaOf(answer.schema),
-  };
+  const operation = routeNamed(id);
+  const { route, summary, description, permission, answer } = operation;
+  const output = answer?.schema && jsonSchemaOf(answer.schema);
+  return { route, summary, description, permission, input: inputOf(operation).properties, output };
 }
 
-/** The JSON Schemas of the path parameters, query parameters and body of a route, by name. */
-export function inputSchemas(route: Route): Record<string, object> {
-  const path = namesIn(route.route).map((name) => {
+/** The JSON Schemas of the path parameters, query parameters and body of a route, by name, and the names of the required ones. */
+export function inputOf({ route, query = {}, body }: Route): { properties: Schemas; required: string[] } {
+  const pathNames = namesIn(route);
+  const path = pathNames.map((name) => {
     const [description, schema] = pathParameters[name] ?? [];
     return [name, { ...schema, description }];
   });
-  const query = Object.entries(route.query ?? {}).map(([name, { form, description }]) => [
-    name,
-    { ...form, description },
-  ]);
-  return { ...Object.fromEntries([...path, ...query]), ...(route.body && { body: jsonSchemaOf(route.body.schema) }) };
-}
-
-/** The names of the required members of `inputSchemas`. */
-export function requiredInput(route: Route): string[] {
-  const query = Object.entries(route.query ?? {}).filter(([, { isRequired }]) => isRequired);
-  return [
-    ...namesIn(route.route),
-    ...query.map(([name]) => name),
-    ...(route.body && !route.body.isOptional ? ['body'] : []),
-  ];
+  const parameters = Object.entries(query);
+  const properties = {
+    ...Object.fromEntries(path),
+    ...Object.fromEntries(parameters.map(([name, { form, description }]) => [name, { ...form, description }])),
+    ...(body && { body: jsonSchemaOf(body.schema) }),
+  };
+  const requiredParameters = parameters.flatMap(([name, { isRequired }]) => (isRequired ? name : []));
+  return { properties, required: [...pathNames, ...requiredParameters, ...(body && !body.isOptional ? ['body'] : [])] };
 }

@@ -1,6 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import type { JsonObject } from '../../model/json.ts';
-import { DOCUMENTS, type DocumentAddresses, type DocumentName, DocumentStore } from './document.ts';
+import { DOCUMENTS, type DocumentAddresses, type DocumentName, documentFor } from './document.ts';
 
 const DOCUMENT_NAMES = Object.keys(DOCUMENTS) as DocumentName[]; // its keys, and no others
 
@@ -18,12 +18,12 @@ export function docsRouter({ document, addresses, assetsDir }: DocsOptions): Rou
   // Strict: relative addresses on the page would be wrong after a trailing slash.
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const name of DOCUMENT_NAMES) {
-    const documents = new DocumentStore((at) => document(at, name));
+    const documentAt = documentFor((addresses) => document(addresses, name));
     router.get(`/${DOCUMENTS[name].path}`, (request, response) => {
-      const { tag, body } = documents.read(addresses(request));
+      const { tag, text } = documentAt(addresses(request));
       response.set({ 'Cache-Control': 'no-cache', ETag: tag });
       if (hasTag(request, tag)) response.status(304).end();
-      else response.type('json').send(body);
+      else response.type('json').send(text);
     });
   }
   router.get('/docs', (request, response) => {

@@ -5,7 +5,6 @@ import { type Answer, commitHeader, type ErrorForm, namesIn, type Route } from '
 
 /** Converts the parts of a route to those of the document. */
 export interface Conversion {
-  /** The JSON Schema of a route's schema. */
   schemaOf(schema: z.ZodType): JsonObject;
   /** An example with the configured prefix of type names. */
   exampleOf(example: Json): Json;
@@ -63,11 +62,7 @@ export function documentedPaths(rows: readonly (readonly [id: string, row: Route
   return listed.map(([id, row]) => [id, distinct(row)]);
 }
 
-/**
- * The `paths` of a document: routes grouped by path, in their order.
- *
- * @param servers the servers of these paths if they differ from those of the document
- */
+/** Routes grouped by path, in their order. @param servers of these paths if they differ from those of the document */
 export function pathsOf(
   rows: readonly (readonly [id: string, row: Route])[],
   conversion: Conversion,
@@ -141,7 +136,6 @@ function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conver
 /** A Security Requirement Object. */
 const requirement = (scheme: string): JsonObject => ({ [scheme]: [] });
 
-/** Returns a sentence on what a route requires of its caller. */
 function requirementTextOf({ permission: right, areCredentialsOptional }: Route): string {
   if (right === 'none') return 'Needs no credentials.';
   if (right === 'caller') return 'For every user.';

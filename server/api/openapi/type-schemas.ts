@@ -7,13 +7,7 @@ import { isTypeWord } from '../../model/type-words.ts';
 import { namingOf } from '../routes/type-naming.ts';
 import { answeredSchema, jsonSchemaOf, listOf, ref } from './json-schema.ts';
 
-/**
- * The records and properties of each type, separately for responses and requests (D-022, D-028..D-030).
- *
- * @param typePrefix first segment of type names (D-080)
- * @param answered the schema of records of any type in responses
- * @param requested the schema of records of any type in requests
- */
+/** The records and properties of each type, separately for responses and requests (D-022, D-028..D-030), made from those of any type. */
 export function typeSchemas(
   typePrefix: string,
   { Resource: answered = {}, ResourceRequest: requested = {} }: Readonly<Record<string, JsonObject>>,
@@ -53,7 +47,6 @@ function withMembers(
   };
 }
 
-/** The name in a request, if the type has a rule for it. */
 function nameOf({ nameRule }: ResourceType): JsonObject {
   if (!nameRule) return {};
   const { pattern, maxLength, hint } = nameRule;

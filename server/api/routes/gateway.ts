@@ -16,7 +16,6 @@ import {
   route,
 } from './route.ts';
 
-/** Any content type is accepted. */
 const ANY = ['application/json', '*/*'];
 
 const integer = (description: string) => ({ description, schema: { type: 'integer' } });
@@ -32,7 +31,6 @@ const limit: JsonObject = {
   'X-RateLimit-Remaining-Minute': integer('For an endpoint with a rate limit: calls left'),
 };
 
-/** Throws 400 unless the body names a lambda. */
 function readAsyncCall(event: Json | undefined): { lambdaId: Uuid } {
   const lambdaId = memberOf(event, 'lambdaId');
   if (isUuid(lambdaId)) return { lambdaId: lambdaId.toLowerCase() };

@@ -8,7 +8,6 @@ import {
   changedRecord,
   listAnswer,
   listQuery,
-  newRecord,
   patch,
   readQuery,
   recordOf,
@@ -16,7 +15,7 @@ import {
   ruleType,
   wholeRecord,
 } from './records.ts';
-import { defineRoutes, noContent, ok, permission, route } from './route.ts';
+import { createdWithLocation, defineRoutes, noContent, ok, permission, route } from './route.ts';
 
 const recordSchema = (collection: TypeWord) => recordOf(typeOfWord(collection));
 const organization = recordSchema('orgs');
@@ -98,7 +97,7 @@ export const organizationRoutes = defineRoutes('Organizations', {
   createTopOrganization: route('post /meta/orgs', permission('org.create', 'root'), {
     summary: 'Create an organization below the root organization',
     body: wholeRecord(typeOfWord('orgs')),
-    answer: newRecord(organization),
+    answer: createdWithLocation(organization),
     errors: [409],
   }),
   searchOrganizations: route('get /meta/orgs/search', 'caller', {
@@ -114,7 +113,7 @@ export const organizationRoutes = defineRoutes('Organizations', {
   createSubOrganization: route('post /meta/{fqon}', permission('org.create', 'fqon'), {
     summary: 'Create a sub-organization',
     body: wholeRecord(typeOfWord('orgs')),
-    answer: newRecord(organization),
+    answer: createdWithLocation(organization),
     errors: [409],
   }),
   patchOrganizationByName: route('patch /meta/{fqon}', permission('org.update', 'fqon'), {

@@ -4,18 +4,19 @@ import type { TypeWord } from '../../model/type-words.ts';
 import { shapeOf } from '../../model/types/schema-parts.ts';
 import { env } from './meta-global.ts';
 import { type Parameter, required, uuid } from './parameter.ts';
+import { anyRecord, changedRecord, listAnswer, listQuery, patch, readQuery, removal, wholeRecord } from './records.ts';
 import {
-  anyRecord,
-  changedRecord,
-  listAnswer,
-  listQuery,
-  newRecord,
-  patch,
-  readQuery,
-  removal,
-  wholeRecord,
-} from './records.ts';
-import { accepted, defineRoutes, noContent, ok, type Permission, permission, type Route, route } from './route.ts';
+  accepted,
+  createdWithLocation,
+  defineRoutes,
+  noContent,
+  ok,
+  type Permission,
+  permission,
+  permissionOrOwn,
+  type Route,
+  route,
+} from './route.ts';
 
 /* The server mounts these routes once for all types, with parameters in place of the type names. The document lists them once per type. */
 
@@ -31,7 +32,7 @@ const lists = {
 } as const;
 const creates = {
   body: wholeRecord(),
-  answer: newRecord(anyRecord),
+  answer: createdWithLocation(anyRecord),
   errors: [404, 409, 422, 501],
 } as const;
 const reads = { query: readQuery, answer: ok(anyRecord), errors: [404] } as const;
@@ -57,7 +58,7 @@ const acts = {
 } as const;
 const patchesList = { permission: 'caller', summary: 'A list cannot be patched' } as const;
 /** Users can change some properties of their own record (D-117). The patch defines which permission is needed. */
-const update = (on: string): readonly Permission[] => [{ action: '*.update', on, isNotOfOwn: true }];
+const update = (on: string) => permissionOrOwn('*.update', on);
 
 /** Lists, child lists, create, read, patch, replace and delete (D-002, D-004, D-005, D-008). */
 export const openRoutes = defineRoutes('Resources of any type', {
@@ -135,13 +136,7 @@ export const openTypeRoutes = defineRoutes('Resources of any type', {
   }),
 });
 
-/**
- * Returns a route for one type.
- *
- * @param replacements replacements of the names in braces; a replacement in braces is a parameter name
- * @param singular of the requested type; absent for any type
- * @param query parameters to document
- */
+/** A route with names in braces replaced: by values, or by other names in braces. @param singular of the type, for the permission */
 export function filled(
   row: Route,
   replacements: Readonly<Record<string, string>>,

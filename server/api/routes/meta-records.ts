@@ -6,7 +6,6 @@ import {
   changedRecord,
   listAnswer,
   listQueryOf,
-  newRecord,
   providerType,
   readQuery,
   recordOf,
@@ -15,7 +14,7 @@ import {
   showCredentials,
   wholeRecord,
 } from './records.ts';
-import { noContent, ok, type Route, type Routes } from './route.ts';
+import { createdWithLocation, noContent, ok, type Route, type Routes } from './route.ts';
 import { namingOf } from './type-naming.ts';
 
 /** Additional query parameters of the lists of some types (D-065, D-066, D-015). */
@@ -85,7 +84,7 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
       ...filledRoute(openRoutes.createRecord, openRoutes.createChild),
       summary: `Create ${singularName} in ${above?.one ?? 'an organization'}`,
       body,
-      answer: newRecord(record),
+      answer: createdWithLocation(record),
     },
     [`read${schema}${suffix}`]: {
       ...filledRoute(openRoutes.readRecord, openRoutes.readChild, seen),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { epochMsOf } from '../../model/iso-time.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { isUuid, type Uuid } from '../../model/record.ts';
 
@@ -85,7 +86,7 @@ export function choice<Word extends string>(description: string, values: readonl
   return optional({ type: 'string', enum: [...values] }, description, find);
 }
 
-/** An ISO 8601 date or time, converted to epoch milliseconds. */
+/** An ISO 8601 date or time, in UTC without an offset, converted to epoch milliseconds. */
 export function moment(description: string): Parameter<number | undefined> {
   return optional({ type: 'string', format: 'date-time' }, description, readTime);
 }
@@ -100,11 +101,10 @@ export function momentOrCommit(description: string): Parameter<{ seq: number } |
 }
 
 function readTime(text: string): number | Wrong {
-  const atMs = /^\d{4}-\d\d-\d\d(T.+)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  const atMs = epochMsOf(text);
   return Number.isNaN(atMs) ? new Wrong('an ISO time such as 2026-05-01T12:00:00Z') : atMs;
 }
 
-/** A text that is not empty. */
 export function nonEmptyText(description: string): Parameter<string | undefined> {
   return optional({ type: 'string' }, description, (value) => (value === '' ? new Wrong('a word') : value));
 }
@@ -123,11 +123,7 @@ export function uuids(description: string): Parameter<Uuid[]> {
   return { schema, acceptedNames: 'all', description, form, isRequired: true };
 }
 
-/**
- * All parameters that the route does not declare, by name; each at most once. Names that begin with `_` only defeat caches and are ignored.
- *
- * @param besides further names to ignore
- */
+/** All parameters that the route does not declare, each at most once, but for `besides` and those with `_`, which only defeat caches. */
 export function otherParameters(
   description: string,
   besides: readonly string[],

@@ -10,7 +10,6 @@ import type { RecordedCall, RecordedLine } from './recorded-parts.ts';
  */
 
 export interface InvocationFacts extends InvocationSummary {
-  /** Epoch milliseconds. */
   beganMs: number;
   traceId: string;
   log(): readonly string[];
@@ -24,7 +23,6 @@ export interface InvocationFacts extends InvocationSummary {
 }
 
 export interface ExchangeFacts extends RecordedRequest {
-  /** Epoch milliseconds. */
   beganMs: number;
   traceId: string | undefined;
   body(): readonly string[];
@@ -35,7 +33,6 @@ export interface OutboundFacts extends RecordedCall {
 }
 
 export interface LineFacts extends RecordedLine {
-  /** Epoch milliseconds. */
   beganMs: number;
   /** Trace of the invocation that printed it. */
   trace(): string | undefined;
@@ -197,7 +194,6 @@ export function lineQuery(text: string, nowMs: number): Query<LineFacts> {
 }
 
 export interface FormFacts {
-  /** Epoch milliseconds. */
   beganMs: number;
   stop: FormStop;
   view(): FormView;

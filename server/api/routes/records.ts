@@ -8,7 +8,7 @@ import { shapeOf } from '../../model/types/schema-parts.ts';
 import { link, PATCH_TYPES, patchDocument, provenance } from '../schemas/forms.ts';
 import { id, named } from '../schemas/parts.ts';
 import { flag, otherParameters, text, textList } from './parameter.ts';
-import { createdWithLocation, ok, readJson } from './route.ts';
+import { ok, readJson } from './route.ts';
 import { namingOf } from './type-naming.ts';
 
 /** A record of any type in a response (D-022); the document adds the parts of each type from the registry (`typeSchemas`). */
@@ -90,10 +90,6 @@ export function listAnswer(schema: z.ZodType) {
 
 export function changedRecord(schema: z.ZodType) {
   return ok(schema, 'The updated record');
-}
-
-export function newRecord(schema: z.ZodType) {
-  return createdWithLocation(schema);
 }
 
 /** A change that every record accepts: `add` also replaces (D-095). */

@@ -183,7 +183,6 @@ const LOCATION = {
   Location: { description: 'Address of the new resource', schema: { type: 'string', format: 'uri' } },
 } as const;
 
-/** The header that names the commits of a request. */
 export const commitHeader = {
   [COMMIT_HEADER]: {
     description: 'Numbers of the commits that the request made, separated by commas; absent if nothing changed',

@@ -84,7 +84,6 @@ export const emulatorTables = [
   containerRoutes,
 ] as const satisfies readonly Routes[];
 
-/** The routes of the platform's contract. */
 export const contractTables: readonly Routes[] = [...resourceTables, ...securityTables];
 
 export const controlPlaneTables: readonly Routes[] = [...contractTables, ...emulatorTables];

@@ -2,7 +2,6 @@ import { fullNamesOf, resourceTypes } from '../../model/registry.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 
-/** The names of a type in the document. */
 export function namingOf({ name, singular }: Pick<ResourceType, 'name' | 'singular'>) {
   const schema = name.slice(name.lastIndexOf(':') + 1);
   const plural = `${schema.replace(/y$/, 'ie')}s`;

@@ -18,10 +18,8 @@ const USER_POINTERS: ReadonlyMap<string, string> = new Map([
 const ALWAYS_SHOWN: readonly string[] = ['/properties/firstName', '/properties/lastName'];
 
 /**
- * Converts the body of `PATCH /accounts/{id}` to operations on the record of the user. The body is a JSON Patch on the account, or an
- * object with the members to change (null counts as absent, D-030).
- *
- * @throws PlatformError 400 for a malformed body, 422 for a path that is not an account member (D-092)
+ * Converts a JSON Patch on an account, or an object with the members to change (null counts as absent, D-030), to operations on the record of
+ * the user. Throws 400 for a malformed body, 422 for a path that is not an account member (D-092).
  */
 export function readAccountPatch(body: Json | undefined): Operation[] {
   if (!isJsonObject(body)) return parsePatch(body).map(onUser);
@@ -46,5 +44,20 @@ function userPointer(pointer: string, index: number): string {
   const reason = `is not editable; editable members are ${[...USER_POINTERS.keys()].map((name) => `/${name}`).join(', ')}`;
   throw new PlatformError('patch_not_applicable', `operation ${index} (${pointer}): ${reason}`, {
     details: [{ pointer, message: reason }],
+  });
+}
+
+/** An error about a member of the user, in terms of the account. */
+export function accountError(error: PlatformError): PlatformError {
+  const { details } = error;
+  if (!details) return error;
+  const renamed = (text: string) =>
+    details.reduce((renamedText, { pointer }) => {
+      const [member] = [...USER_POINTERS].find(([, userPointer]) => userPointer === pointer) ?? [];
+      return member === undefined ? renamedText : renamedText.replaceAll(pointer, `/${member}`);
+    }, text);
+  return new PlatformError(error.reason, renamed(error.message), {
+    details: details.map(({ pointer, message }) => ({ pointer: renamed(pointer), message: renamed(message) })),
+    cause: error,
   });
 }

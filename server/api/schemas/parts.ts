@@ -10,7 +10,6 @@ export function named<Schema extends z.ZodType>(name: string, schema: Schema): S
   return schema;
 }
 
-/** Returns a named schema of an object. */
 export const object = <Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) => named(name, z.object(shape));
 
 export const strictObject = <Shape extends z.core.$ZodLooseShape>(name: string, shape: Shape) =>
@@ -25,9 +24,7 @@ export function namedSchemas(): ReadonlyMap<string, z.ZodType> {
 
 /** An id in a response: any UUID version of RFC 9562 or none, because clients can choose ids (D-030). */
 export const id = z.guid();
-/** A time in a response: ISO 8601, UTC. */
 export const time = z.iso.datetime();
-/** A trace (W3C trace context). */
 export const traceId = z
   .string()
   .regex(/^[0-9a-f]{32}$/)

@@ -3,12 +3,7 @@ import type { ErrorRequestHandler } from 'express';
 import { type ErrorCode, errorCodes } from '../../model/error-codes.ts';
 import { PlatformError, toPlatformError } from '../../model/errors.ts';
 
-/**
- * The last handler of a router: returns errors as JSON with their status and headers (D-180). An error other than PlatformError is an
- * internal error: it is reported to `onFault`, and the client gets a 500 without details.
- *
- * The path decides on the form of the body (`errorBody`).
- */
+/** The last handler of a router (D-180). A thrown value other than PlatformError is reported to `onFault`; the client gets a 500 without details. */
 export function answerErrors(onFault: (fault: unknown) => void): ErrorRequestHandler {
   return (thrown, req, res, next) => {
     const error = toPlatformError(refusalIn(thrown));
@@ -52,12 +47,7 @@ export class TokenError extends PlatformError {
   }
 }
 
-/**
- * The body of an error of the control plane (D-180). The path decides on its form, because some requests are refused before a service sees
- * them.
- *
- * @param path of the request without the query; '' if it is unknown
- */
+/** The body of an error, in the form of the path's service: some are refused before it sees them (D-180). @param path '' if it is unknown */
 export function errorBody(path: string, error: PlatformError): object {
   if (/^\/security(\/[^/]+)?\/oauth\/issue\/?$/.test(path)) {
     return { error: tokenErrorOf(error), error_description: error.message, code: error.status };

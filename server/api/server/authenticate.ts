@@ -15,7 +15,6 @@ interface Demanded {
   fqon?: string;
   /** The only accepted way to authenticate; any if not set. */
   acceptedScheme?: 'bearer' | 'basic';
-  /** The realm of Basic authentication, if it is offered. */
   basicRealm?: string | undefined;
 }
 

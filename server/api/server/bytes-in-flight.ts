@@ -28,7 +28,6 @@ export interface FlightLimits {
   bodyOf?(path: string, error: PlatformError): object;
 }
 
-/** The memory that is used for a connection. */
 interface Connection {
   readonly socket: Socket;
   readonly flight: BytesInFlight;

@@ -41,13 +41,7 @@ function targetIn(packet: Buffer | undefined): string {
   return /^[A-Z]+ (?<target>\S*)/.exec(line)?.groups?.target ?? '';
 }
 
-/**
- * Sends a client the reason of a refusal as JSON (D-160, D-180), and closes the connection. For errors without a response object of
- * node:http.
- *
- * @param headers headers of every response of this listener
- * @param form the body, if it is not that of the resource service
- */
+/** Sends the reason of a refusal where node:http has no response object (D-160, D-180), and closes the connection. */
 export function refuseConnection(
   socket: Duplex,
   error: PlatformError,

@@ -37,7 +37,6 @@ function reasonFor(status: number): ErrorCode {
   return ERROR_CODES.find((code) => errorCodes[code].status === status) ?? unknownStatus;
 }
 
-/** The effect of a rule on one request. */
 export interface Fault {
   ruleId: string;
   isCut: boolean;
@@ -89,7 +88,6 @@ export class FaultRules {
     return true;
   }
 
-  /** Deletes all rules. Returns their number. */
   clear(): number {
     return [...this.#rules.keys()].filter((id) => this.remove(id)).length;
   }
@@ -119,12 +117,7 @@ export class FaultRules {
     return undefined;
   }
 
-  /**
-   * Returns the handler that a service calls before all others. Requests of the window are left alone: it reads in the background, and
-   * would use up the rules of a test.
-   *
-   * @param bodyOf the service's form of an error: a text, or an object that is sent as JSON
-   */
+  /** The first handler of a service. The window reads in the background and would use up the rules of a test, so its requests are left alone. */
   handlerFor(service: FaultService, bodyOf: (error: SimulatedError, path: string) => object | string) {
     return async (request: IncomingMessage, response: ServerResponse, next: () => void): Promise<void> => {
       // Routers of Express remove the beginning of the path from `url`.

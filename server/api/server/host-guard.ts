@@ -17,28 +17,18 @@ function isLoopback(name: string): boolean {
   );
 }
 
-/**
- * Is the Host header one of this platform? A page that uses DNS rebinding sends its own name and is refused. Accepted are loopback names
- * and addresses, the configured hosts, and IP addresses where the platform listens on all of them.
- *
- * @param allowed further host names, lower case, without port
- */
+/** Is the Host header one of this platform? A page that uses DNS rebinding sends its own name and is refused. @param allowed in lower case, without port */
 export function isOurHost(hostHeader: string | undefined, allowed: ReadonlySet<string>): boolean {
   const name = hostHeader === undefined ? undefined : hostNameOf(hostHeader);
   return name !== undefined && isOurName(name, allowed);
 }
 
-/** True if a name from `hostNameOf` is a name of this platform. */
+/** True for a loopback name or address, a configured host, and any IP address where the platform listens on all of them. */
 export function isOurName(name: string, allowed: ReadonlySet<string>): boolean {
   return isLoopback(name) || allowed.has(name) || (isIP(name) !== 0 && EVERY_ADDRESS.some((host) => allowed.has(host)));
 }
 
-/**
- * The base address as the client sees it (D-011): the configured public address, X-Forwarded-Proto and X-Forwarded-Host from a proxy, or
- * the Host header. Malformed forwarded values count as absent.
- *
- * @returns an address without trailing slash, e.g. `http://127.0.0.1:4700`
- */
+/** The base address as the client sees it, without a trailing slash (D-011). Malformed values of a proxy count as absent. */
 export function baseUrlOf(req: IncomingMessage, publicUrl: string | undefined, ownUrl: string): string {
   if (publicUrl !== undefined) return publicUrl;
   const forwardedProto = firstOf(req.headers['x-forwarded-proto']);

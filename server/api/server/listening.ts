@@ -15,7 +15,6 @@ export async function listenAt(server: Server, at: { host: string; port: number 
   return server.address() as AddressInfo; // a server on a TCP port always has an address
 }
 
-/** The result of listening on both loopback addresses. */
 export interface LoopbackListening {
   /** True if `localhost` leads to this server and to no other program, whichever address a client tries first. */
   isOurs: boolean;
@@ -28,7 +27,6 @@ export interface LoopbackListening {
 /**
  * Also listens on the other loopback address, because clients resolve `localhost` and its subdomains to `::1` first. Without a listener
  * there, some fail and the others are led to any process of another user that listens on our port (D-214).
- * @param server the server that already listens on TCP
  */
 export async function listenOnIpv6Loopback(server: Server): Promise<LoopbackListening> {
   const { address, port } = server.address() as AddressInfo; // a server on a TCP port always has one
@@ -65,8 +63,6 @@ const UNANNOUNCED_MS = 10_000;
  * Options for a listener with keep-alive connections. The listener waits longer than it announces, because a client can send a request at
  * the last moment or notice the end late on a busy machine. Otherwise the client would get ECONNRESET and could not know whether the
  * request was executed.
- *
- * @param announcedMs time that responses announce
  */
 export function keepIdleConnections(announcedMs = ANNOUNCED_MS): ServerOptions {
   class PatientResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
@@ -88,7 +84,6 @@ export interface ArrivalTimes {
   requestMs: number;
 }
 
-/** The limits of listeners without explicit ones. */
 const ARRIVAL_TIMES: ArrivalTimes = { headersMs: 20_000, requestMs: 60_000 };
 
 /** Interval at which node:http checks the limits; its default of 30 s would add to each of them. */
@@ -102,8 +97,6 @@ export function cutSlowClients({ headersMs, requestMs }: ArrivalTimes = ARRIVAL_
 /**
  * Options for the server of an express app. Express changes the prototype of each request and response, which makes V8 lose their shape:
  * every access takes several times as long, also in node:http. Objects of these classes have the express prototype from the start.
- *
- * @param options the options of the server, with or without a class of responses
  */
 export function forExpress(app: Express, options: ServerOptions = {}): ServerOptions {
   class AppRequest extends IncomingMessage {}
@@ -157,12 +150,7 @@ export class GracefulShutdown {
     for (const response of this.#open) if (!response.headersSent) response.setHeader('Connection', 'close');
   }
 
-  /**
-   * Resolves when both listeners and all connections are closed.
-   *
-   * @param second a server that passes its connections on, if any
-   * @param seal makes every later change fail, because it could not be acknowledged any more
-   */
+  /** Resolves when both listeners and all connections are closed. @param seal makes changes fail that could not be acknowledged any more */
   async end(server: Server, second: NetServer | undefined, seal: () => void): Promise<void> {
     this.begin();
     const listeners = second ? [server, second] : [server];

@@ -3,7 +3,7 @@ import type { Authorizer, Caller } from '../../model/caller.ts';
 import { PlatformError, rootOnly } from '../../model/errors.ts';
 import { parseUuid, type StoredResource, type WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord } from '../../model/registry.ts';
-import { requireRightTo } from '../../model/rules/rights.ts';
+import { requireRightTo } from '../../model/rules/actions.ts';
 import { isTypeWord, type TypeWord } from '../../model/type-words.ts';
 import type { Parameter } from '../routes/parameter.ts';
 import {
@@ -83,7 +83,6 @@ export interface MountedRoute {
   handle: RequestHandler;
 }
 
-/** The routes of a table, below the first path segment. */
 export function mountRoutes<
   Table extends Routes,
   F extends ParamResolvers = Record<never, never>,
@@ -338,24 +337,22 @@ function readParameter(
 
 async function readBody(body: NonNullable<Route['body']>, req: Request): Promise<unknown> {
   if (body.readForm) return body.readForm(await readForm(req));
-  return body.read?.(await readJson(req, { types: body.mediaTypes }));
+  return body.read?.(await readJson(req, body.mediaTypes));
 }
 
 const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((mark) => Buffer.from(mark)) as [Buffer, Buffer, Buffer];
 
+/** The JSON of a response, which is sent as it is. */
 export class JsonText {
-  readonly #parts: readonly Uint8Array[];
+  readonly bytes: Buffer;
 
-  constructor(parts: readonly Uint8Array[]) {
-    this.#parts = parts;
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
   }
 
-  static list(values: readonly Uint8Array[]): JsonText {
-    return new JsonText([OPEN, ...values.flatMap((value, at) => (at === 0 ? [value] : [COMMA, value])), CLOSE]);
-  }
-
-  get bytes(): Buffer {
-    return Buffer.concat(this.#parts);
+  static list(values: readonly Buffer[]): JsonText {
+    const elements = values.flatMap((value, at) => (at === 0 ? [value] : [COMMA, value]));
+    return new JsonText(Buffer.concat([OPEN, ...elements, CLOSE]));
   }
 }
 

@@ -6,18 +6,13 @@ export class Notifier {
   readonly #events = new EventEmitter().setMaxListeners(0);
   #isStopped = false;
 
-  /** New data for this topic is available. */
   notify(topic: string): void {
     this.#events.emit(topic);
   }
 
   /**
-   * Calls `look` until it returns enough: immediately, after each notification, and at the end of the wait.
-   *
-   * @param wait.waitS seconds
-   * @param wait.res the waiting response; the wait ends when its client disconnects
-   * @param wait.requireAccess called before each look; what it throws ends the wait
-   * @throws PlatformError 503 if the platform stops before there is enough
+   * Calls `find` until it returns enough: immediately, after each notification, and at the end of the wait, which a client that
+   * disconnects and an error of `requireAccess` also end. Throws 503 if the platform stops before there is enough.
    */
   async waitFor<T>(
     find: () => T | Promise<T>,

@@ -87,17 +87,9 @@ export async function readText(
   return { type, text: textOf(bytes) };
 }
 
-/**
- * The JSON body of a request, undefined if it is empty (D-007). Throws 415 for a non-empty body of another media type, 413 above the limit,
- * 400 for invalid JSON.
- *
- * @param options.types media types besides `application/json`
- */
-export async function readJson(
-  req: IncomingMessage,
-  options: { types?: readonly string[] } = {},
-): Promise<Json | undefined> {
-  const { text } = await readText(req, [...new Set(['application/json', ...(options.types ?? [])])]);
+/** The JSON body of a request, undefined if it is empty (D-007). Throws as `readText` does, and 400 for invalid JSON. */
+export async function readJson(req: IncomingMessage, types: readonly string[] = []): Promise<Json | undefined> {
+  const { text } = await readText(req, [...new Set(['application/json', ...types])]);
   return text === '' ? undefined : parseJson(text);
 }
 
@@ -115,7 +107,6 @@ export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
 /** Shared by all requests without a query. */
 const NO_PARAMETERS = new URLSearchParams();
 
-/** The query parameters of a request, in the order of the request. */
 export function queryOf(req: IncomingMessage): URLSearchParams {
   const { url = '' } = req;
   const mark = url.indexOf('?');

@@ -12,7 +12,6 @@ interface Turn {
 interface Line {
   /** The response to the latest request that was started; it may be over. */
   current: ServerResponse | undefined;
-  /** Oldest first. */
   waiting: Turn[];
   /** Set while the connection is paused. */
   resume: (() => void) | undefined;

@@ -96,6 +96,13 @@ describe('editable properties (D-090, D-092, D-093, D-095)', () => {
     expect(after.properties).toMatchObject({ env: { A: '1', C: '2' } });
     expect(written.properties).toMatchObject({ env: { A: '1' } });
   });
+  it('leaves the given record alone when a move shifts the array on the way to its target', () => {
+    const record = { name: 'a', properties: { list: [{ x: 1 }, { y: 1 }, { z: 1 }] } };
+    const move = { op: 'move', from: '/properties/list/0', path: '/properties/list/1/b' };
+    const after = applyPatch(record, shownAs(record), parsePatch([move]), rules);
+    expect(after.properties).toEqual({ list: [{ y: 1 }, { z: 1, b: { x: 1 } }] });
+    expect(record.properties.list).toEqual([{ x: 1 }, { y: 1 }, { z: 1 }]);
+  });
   it.each([
     [{ op: 'replace', path: '/id', value: 'j' }],
     [{ op: 'remove', path: '/id' }],

@@ -3,7 +3,7 @@ import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { ErrorCode } from '../error-codes.ts';
 import { type ErrorDetail, PlatformError } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject, MAX_JSON_DEPTH } from '../json.ts';
-import { segmentsOf } from './pointer.ts';
+import { ARRAY_INDEX, segmentsOf, valueAt } from './pointer.ts';
 
 /** Elements of arrays that inserts and removals before the end may copy in total: about a quarter of a second. */
 const MAX_SHIFTED = 100_000_000;
@@ -12,7 +12,7 @@ const MAX_SHIFTED = 100_000_000;
 const MAX_COPIED_VALUES = 100_000;
 
 // A CommonJS package: unbundled, as in tests of the window, it only has a default export.
-const { applyOperation, JsonPatchError } = jsonPatch;
+const { applyOperation } = jsonPatch;
 
 /**
  * The rules for a PATCH of a record: the changes that it may make (D-090, D-093, D-095). Names are members of
@@ -29,7 +29,7 @@ export interface PatchRules {
 }
 
 /** A record as a client sees it, created on demand. */
-export interface RecordView {
+interface RecordView {
   /** The record; its properties are read from the other member. */
   envelope(): JsonObject;
   properties(): JsonObject;
@@ -80,21 +80,6 @@ function pointerProblem(pointer: Json | undefined): string | undefined {
   return undefined;
 }
 
-const ARRAY_INDEX = /^(0|[1-9]\d*)$/;
-
-/** The value at a pointer, through own members only, so that `/constructor` is absent. */
-function valueAt(document: Json, segments: readonly string[]): { value: Json } | undefined {
-  let at: Json = document;
-  for (const segment of segments) {
-    if (Array.isArray(at)) {
-      if (!ARRAY_INDEX.test(segment)) return undefined;
-    } else if (!isJsonObject(at)) return undefined;
-    if (!Object.hasOwn(at, segment)) return undefined;
-    at = (at as JsonObject)[segment] as Json; // an own member: an index of the array or a name of the object
-  }
-  return { value: at };
-}
-
 /**
  * Applies operations in order, all or none, to the editable members of a record in written form (D-090..D-095). The `view` that the client
  * has read distinguishes harmless writes of read-only members (D-093). Returns a new document, which shares unchanged parts. Throws 422 naming
@@ -131,8 +116,8 @@ export function applyPatch(
     if (carried > MAX_RECORD_SIZE) refuse('moves and copies more than the maximum size of a record');
     shifted += shiftedBy(operation, document);
     if (shifted > MAX_SHIFTED) refuse('inserts and removes too much within long arrays');
-    copySharedParts(operation);
-    applyOne(document, operation, value, rules, refuse);
+    for (const pointer of operation.op === 'move' ? placesOf(operation) : [operation.path]) copySharedParts(pointer);
+    applyOne(document, operation, value, { rules, refuse, copySharedParts });
   });
   if (measure(document).size > MAX_RECORD_SIZE) {
     throw new PlatformError('body_too_large', `the patched record would have more than ${MAX_RECORD_SIZE} characters`);
@@ -144,24 +129,18 @@ export function placesOf(operation: Operation): string[] {
   return operation.op === 'move' || operation.op === 'copy' ? [operation.path, operation.from] : [operation.path];
 }
 
-/** Copies the shared objects and arrays on the way to the pointers of an operation before it changes them. */
-function ownedParts(document: JsonObject): (operation: Operation) => void {
+/** Copies the shared objects and arrays on the way to a pointer before an operation changes them. */
+function ownedParts(document: JsonObject): (pointer: string) => void {
   const ownedValues = new Set<Json>([document]);
-  return (operation) => {
-    for (const pointer of operation.op === 'move' ? placesOf(operation) : [operation.path]) {
-      let at: Json = document;
-      for (const segment of segmentsOf(pointer).slice(0, -1)) {
-        const below: { value: Json } | undefined = valueAt(at, [segment]);
-        if (typeof below?.value !== 'object' || below.value === null) break;
-        const copy: Json = ownedValues.has(below.value)
-          ? below.value
-          : Array.isArray(below.value)
-            ? [...below.value]
-            : { ...below.value };
-        ownedValues.add(copy);
-        (at as JsonObject)[segment] = copy; // an own member: an index of the array or a name of the object
-        at = copy;
-      }
+  return (pointer) => {
+    let at: Json = document;
+    for (const segment of segmentsOf(pointer).slice(0, -1)) {
+      const below: Json | undefined = valueAt(at, [segment]);
+      if (typeof below !== 'object' || below === null) break;
+      const copy: Json = ownedValues.has(below) ? below : Array.isArray(below) ? [...below] : { ...below };
+      ownedValues.add(copy);
+      (at as JsonObject)[segment] = copy; // an own member: an index of the array or a name of the object
+      at = copy;
     }
   };
 }
@@ -170,8 +149,7 @@ function ownedParts(document: JsonObject): (operation: Operation) => void {
 function placedBy(operation: Operation, document: JsonObject): { value: Json; isCarried: boolean } {
   if (operation.op === 'add' || operation.op === 'replace') return { value: operation.value, isCarried: false };
   const isCarried = operation.op === 'move' || operation.op === 'copy';
-  const found = isCarried ? valueAt(document, segmentsOf(operation.from)) : undefined;
-  return { value: found?.value ?? null, isCarried };
+  return { value: (isCarried ? valueAt(document, operation.from) : undefined) ?? null, isCarried };
 }
 
 /** The size of the arrays that an operation lengthens or shortens before their end. */
@@ -180,7 +158,7 @@ function shiftedBy(operation: Operation, document: JsonObject): number {
   const sizes = (operation.op === 'move' ? placesOf(operation) : [operation.path]).map((pointer) => {
     const segments = segmentsOf(pointer);
     const index = Number(segments.pop());
-    const above = valueAt(document, segments)?.value;
+    const above = valueAt(document, segments);
     return Array.isArray(above) && index < above.length - 1 ? above.length : 0;
   });
   return sizes.reduce((sum, size) => sum + size, 0);
@@ -193,7 +171,7 @@ function isHarmless(operation: Operation, view: RecordView, rules: PatchRules): 
   if (operation.op !== 'add' && operation.op !== 'replace') return false;
   if (readOnlyProblem(operation, rules) === undefined) return false;
   const present = valueAt(segments[0] === 'properties' ? { properties: view.properties() } : view.envelope(), segments);
-  return present !== undefined && isDeepStrictEqual(present.value, operation.value);
+  return present !== undefined && isDeepStrictEqual(present, operation.value);
 }
 
 function readOnlyProblem(operation: Operation, rules: PatchRules): string | undefined {
@@ -229,61 +207,59 @@ function unreadableProblem(operation: Operation, rules: PatchRules): string | un
     : undefined;
 }
 
+interface PatchStep {
+  rules: PatchRules;
+  refuse(reason: string, code?: ErrorCode): never;
+  copySharedParts(pointer: string): void;
+}
+
 function applyOne(
   document: JsonObject,
   operation: Operation,
   value: Json,
-  rules: PatchRules,
-  refuse: (reason: string, code?: ErrorCode) => never,
+  { rules, refuse, copySharedParts }: PatchStep,
 ): void {
   const segments = segmentsOf(operation.path);
-  const exists = valueAt(document, segments) !== undefined;
-  let effective = operation;
-  if (operation.op === 'replace' && !exists && rules.replaceCreates.includes(operation.path)) {
-    effective = { op: 'add', path: operation.path, value: operation.value };
+  const present = valueAt(document, segments);
+  if (operation.op === 'move' || operation.op === 'copy') {
+    if (valueAt(document, operation.from) === undefined) refuse(`${operation.from} does not exist`);
+    if (operation.op === 'move' && operation.path === operation.from) return;
+    if (operation.op === 'move' && operation.path.startsWith(`${operation.from}/`))
+      refuse('a value cannot be moved into itself');
+  } else if (operation.op !== 'add' && present === undefined) {
+    const isCreated = operation.op === 'replace' && rules.replaceCreates.includes(operation.path);
+    if (!isCreated) refuse('the path does not exist');
   }
-  switch (effective.op) {
-    case 'remove':
-    case 'replace':
-    case 'test':
-      if (!exists) refuse('the path does not exist');
-      if (effective.op === 'test' && !isDeepStrictEqual(valueAt(document, segments)?.value, effective.value))
-        refuse('the test failed: the value is different', 'patch_test_failed');
-      break;
-    case 'move':
-    case 'copy':
-      if (!valueAt(document, segmentsOf(effective.from))) refuse(`${effective.from} does not exist`);
-      if (effective.op === 'move' && effective.path.startsWith(`${effective.from}/`))
-        refuse('a value cannot be moved into itself');
-      break;
+  if (operation.op === 'test') {
+    if (!isDeepStrictEqual(present, operation.value))
+      refuse('the test failed: the value is different', 'patch_test_failed');
+    return;
   }
-  if (effective.op === 'test' || (effective.op === 'move' && effective.path === effective.from)) return;
-  if (!exists) {
-    const above = valueAt(document, segments.slice(0, -1));
-    if (typeof above?.value !== 'object' || above.value === null)
-      refuse('the object or array that would contain it does not exist');
+  // The library would clone the whole document for a move or a copy.
+  if (operation.op === 'move') {
+    apply(document, { op: 'remove', path: operation.from });
+    copySharedParts(operation.path);
+  }
+  if (operation.op === 'remove') {
+    apply(document, operation);
+    return;
+  }
+  const above = valueAt(document, segments.slice(0, -1));
+  if (typeof above !== 'object' || above === null) refuse('the object or array that would contain it does not exist');
+  const name = segments.at(-1) ?? '';
+  if (Array.isArray(above) && name !== '-') {
     // The library also accepts an empty index and leading zeros.
-    const name = segments.at(-1) ?? '';
-    if (Array.isArray(above?.value) && name !== '-' && !ARRAY_INDEX.test(name)) refuse('is not an index of the array');
+    if (!ARRAY_INDEX.test(name)) refuse('is not an index of the array');
+    if (Number(name) > above.length) refuse('the index is beyond the end of the array');
   }
-  try {
-    // For a move or copy, the library would clone the whole document.
-    if (effective.op === 'move') applyOperation(document, { op: 'remove', path: effective.from }, true);
-    if (effective.op === 'move' || effective.op === 'copy')
-      effective = { op: 'add', path: effective.path, value: effective.op === 'copy' ? structuredClone(value) : value };
-    // Prototypes are not reached: `valueAt` finds own members only.
-    applyOperation(document, effective, true, true, false);
-  } catch (failure) {
-    if (!(failure instanceof JsonPatchError)) throw failure;
-    refuse(REASONS[failure.name] ?? 'cannot be applied');
-  }
+  const op = operation.op === 'replace' && present !== undefined ? 'replace' : 'add';
+  apply(document, { op, path: operation.path, value: operation.op === 'copy' ? structuredClone(value) : value });
 }
 
-const REASONS: Record<string, string> = {
-  OPERATION_VALUE_OUT_OF_BOUNDS: 'the index is beyond the end of the array',
-  OPERATION_PATH_CANNOT_ADD: 'the object or array that would contain it does not exist',
-  OPERATION_PATH_UNRESOLVABLE: 'the path does not exist',
-};
+/** Changes the document itself. Prototypes are not reached: `valueAt` finds own members only. */
+function apply(document: JsonObject, operation: Operation): void {
+  applyOperation(document, operation, false, true, false);
+}
 
 /** Maximum size of a record in characters of JSON: the default limit for the body of a create (D-007). */
 const MAX_RECORD_SIZE = 10 * 1024 * 1024;

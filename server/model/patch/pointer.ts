@@ -1,3 +1,5 @@
+import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+
 // JSON Pointers (RFC 6901). Separate from fast-json-patch, so that the window does not have to bundle that library.
 
 /** One step of a pointer: `/` and the escaped name or index. */
@@ -14,12 +16,15 @@ export function segmentsOf(pointer: string): string[] {
   return pointer.split('/').slice(1).map(unescaped);
 }
 
-/** Returns the value at a pointer; undefined if there is none. It never reads a prototype. */
-export function valueAt(document: unknown, pointer: string): unknown {
-  let value = document;
-  for (const name of segmentsOf(pointer)) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined; // an object or array, see above
+export const ARRAY_INDEX = /^(0|[1-9]\d*)$/;
+
+/** Returns the value at a pointer into JSON, through own members only, so that `/constructor` is absent; undefined if there is none. */
+export function valueAt(document: unknown, pointer: string | readonly string[]): Json | undefined {
+  let value = document as Json;
+  for (const segment of typeof pointer === 'string' ? segmentsOf(pointer) : pointer) {
+    const canHave = Array.isArray(value) ? ARRAY_INDEX.test(segment) : isJsonObject(value);
+    if (!canHave || !Object.hasOwn(value as object, segment)) return undefined;
+    value = (value as JsonObject)[segment] as Json; // an own member: an index of the array or a name of the object
   }
   return value;
 }

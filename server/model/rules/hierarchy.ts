@@ -57,20 +57,11 @@ export function mergedEnv(view: WorldView, resource: StoredResource): Record<str
   return Object.assign({}, ...levels.map((level) => level.properties.env ?? {}));
 }
 
-/** Is a resource equal to this ancestor or below it? Caches visited parents, because many resources have few. */
 export function scopeOf(view: WorldView, scope: Uuid | undefined): (id: Uuid | undefined) => boolean {
   if (scope === undefined) return () => true;
-  const scopeResults = new Map<Uuid | null, boolean>([
-    [scope, true],
-    [null, false],
-  ]);
-  const isPlaceIn = (id: Uuid | null): boolean => {
-    const found = scopeResults.get(id);
-    if (found !== undefined) return found;
-    const isIn = isPlaceIn((id && view.find(id)?.parent) ?? null);
-    scopeResults.set(id, isIn);
-    return isIn;
+  return (id) => {
+    let at = id === undefined ? undefined : view.find(id);
+    while (at && at.id !== scope) at = at.parent ? view.find(at.parent) : undefined;
+    return at !== undefined;
   };
-  return (id) =>
-    id !== undefined && (id === scope ? view.find(id) !== undefined : isPlaceIn(view.find(id)?.parent ?? null));
 }

@@ -1,4 +1,3 @@
-/** Text in place of a secret. */
 export const MASK = '[masked]';
 
 export function masked<T>(value: T, secrets: readonly string[]): T {

@@ -67,7 +67,7 @@ export function referencesIn(record: Properties): Reference[] {
   });
 }
 
-export function referencesOf(record: Properties): Uuid[] {
+function referencesOf(record: Properties): Uuid[] {
   const { properties } = record;
   return referencePlaces(typeOf(record)).flatMap(({ at, fact }) =>
     fact.isStoredOnly

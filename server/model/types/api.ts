@@ -6,12 +6,6 @@ import { owningOrganization } from '../rules/hierarchy.ts';
 import { requireFreeRoute } from './endpoint-conflicts.ts';
 import { isGatewayManager, providerIdOf, requireFit } from './provider-rules.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    apis: true;
-  }
-}
-
 export const API = 'Resource::Api';
 
 /** D-058, D-059. */

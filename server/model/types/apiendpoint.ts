@@ -82,12 +82,6 @@ const pluginsSchema = z
     }
   });
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    apiendpoints: true;
-  }
-}
-
 export const API_ENDPOINT = 'Resource::ApiEndpoint';
 
 const targetTypes = { lambda: LAMBDA, container: CONTAINER } as const;
@@ -211,7 +205,6 @@ function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | unde
   return address && `http://${address.host}:${address.port}`;
 }
 
-/** The properties that decide which requests an endpoint gets. */
 const ROUTE_PROPERTIES = ['resource', 'methods', 'hosts'] as const;
 
 /** D-060..D-062. */

@@ -3,12 +3,6 @@ import { definition, liveProperties, mountedVolumes, toDefinition } from './cont
 import { toPortMappingsView } from './port-mappings.ts';
 import { embeddedProvider, endpointsOf, providerIdOf } from './provider-rules.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    containers: true;
-  }
-}
-
 export const CONTAINER = 'Resource::Container';
 
 /** D-045..D-055. */

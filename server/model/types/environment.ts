@@ -7,12 +7,6 @@ import { providerIdOf, requireServes } from './provider-rules.ts';
 import { environmentTypes } from './reference-lists.ts';
 import { caseInsensitiveEnum, typed, variablesInside } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    environments: true;
-  }
-}
-
 const names = environmentTypes.map(({ name }) => name);
 const ids = environmentTypes.map(({ id }) => id);
 

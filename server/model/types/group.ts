@@ -5,12 +5,6 @@ import type { StoredResource, Uuid, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { EXAMPLE_ID } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    groups: true;
-  }
-}
-
 export const GROUP = 'Resource::Group';
 
 const USERS = '/properties/users';

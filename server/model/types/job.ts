@@ -1,12 +1,6 @@
 import type { ResourceType } from '../resource-type.ts';
 import { definition, liveProperties, toDefinition } from './container-definition.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    jobs: true;
-  }
-}
-
 const JOB = 'Resource::Job';
 
 /** A container that runs once (D-213). */

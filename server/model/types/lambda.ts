@@ -7,12 +7,6 @@ import { requireMounts, secretMounts } from './mounts.ts';
 import { embeddedProvider, endpointsOf, isLambdaProvider, requireProvider } from './provider-rules.ts';
 import { caseInsensitiveEnum, ENV_LABEL, EXAMPLE_ID, envMap, runBy, stringMap, typed } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    lambdas: true;
-  }
-}
-
 export const LAMBDA = 'Resource::Node::Lambda';
 
 const ofPackage = { property: 'code_type', is: ['package'] };

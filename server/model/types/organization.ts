@@ -4,12 +4,6 @@ import type { ResourceType } from '../resource-type.ts';
 import { fqonOf, ORGANIZATION } from '../rules/hierarchy.ts';
 import { variablesInside } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    orgs: true;
-  }
-}
-
 /** First path segments of both services, which organizations cannot use as names (D-041). */
 const reservedNames: ReadonlySet<unknown> = new Set(
   (

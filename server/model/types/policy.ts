@@ -1,12 +1,6 @@
 import { z } from 'zod';
 import type { ResourceType } from '../resource-type.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    policies: true;
-  }
-}
-
 const POLICY = 'Resource::Policy';
 
 /** D-075, D-077. */

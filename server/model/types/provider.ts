@@ -7,12 +7,6 @@ import { concreteTypes, PROVIDER, typeIdOf } from '../type-names.ts';
 import { isContainerEngine, linkedProviderIds } from './provider-rules.ts';
 import { stringMap } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    providers: true;
-  }
-}
-
 const containerSpec = storedOnly({
   properties: storedOnly({
     provider: storedOnly({

@@ -9,12 +9,6 @@ import { RULE, typeIdOf } from '../type-names.ts';
 import { LAMBDA } from './lambda.ts';
 import { EXAMPLE_ID, typed } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    rules: true;
-  }
-}
-
 /** The one action that can be suppressed (D-127). */
 const SUPPRESSIBLE = /^[a-z]+\.create\.pre$/;
 

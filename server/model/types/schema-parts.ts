@@ -28,11 +28,7 @@ export function runBy(kind: string) {
   return z.looseObject({ id, locations: z.array(z.unknown()).optional() });
 }
 
-/**
- * A string that must equal one of the values, ignoring case; it is stored as sent (D-027). In JSON Schema, the values are an enum.
- *
- * @param aliases other accepted strings, such as ids of the values
- */
+/** One of the values, ignoring case, or of the aliases, such as their ids; stored as sent (D-027). In JSON Schema, the values are an enum. */
 export function caseInsensitiveEnum(values: readonly string[], aliases: readonly string[] = []): z.ZodType<string> {
   const inAnyCase = [...values, ...aliases].map((value) =>
     value.replace(/[a-z]/gi, (letter) => `[${letter.toLowerCase()}${letter.toUpperCase()}]`),

@@ -6,12 +6,6 @@ import { formFacts, secretFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { dnsName, EXAMPLE_ID, runBy, typed } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    secrets: true;
-  }
-}
-
 export const SECRET = 'Resource::Secret';
 
 export const secretProperties = z.strictObject({

@@ -7,12 +7,6 @@ import { USER } from '../type-names.ts';
 import { groupsOf, membersOf } from './group.ts';
 import { brandKeys, findBrandKey, HOME_KEY, typed } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    users: true;
-  }
-}
-
 const knownProperties = {
   password: z
     .string()

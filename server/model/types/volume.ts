@@ -6,12 +6,6 @@ import type { StoredResource, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { dnsName, EXAMPLE_ID, runBy } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    volumes: true;
-  }
-}
-
 export const VOLUME = 'Resource::Volume';
 
 export const volumeProperties = z.strictObject({

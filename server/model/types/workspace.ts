@@ -3,12 +3,6 @@ import type { ResourceType } from '../resource-type.ts';
 import { WORKSPACE } from '../rules/hierarchy.ts';
 import { variablesInside } from './schema-parts.ts';
 
-declare module '../type-words.ts' {
-  interface TypeWords {
-    workspaces: true;
-  }
-}
-
 /** D-042. */
 export const workspace: ResourceType = {
   name: WORKSPACE,

@@ -30,7 +30,6 @@ export function seesRecord({ view, authorizer }: RouteGuard, caller: Caller, id:
 export function historyRouter(historyService: HistoryService, nowMs: () => number, guard: RouteGuard): Router {
   const { store } = historyService;
   const worldAt = (moment: Moment | undefined) => store.history.worldAt(moment ?? { seq: store.seq });
-  const outline = pastOutline();
   return mountRoutes(historyRoutes, guard, {
     async listCommits({ caller, query }) {
       const { history, world } = store;
@@ -79,7 +78,7 @@ export function historyRouter(historyService: HistoryService, nowMs: () => numbe
       })();
       await sendStream(Readable.from(worldFileContent(store.world.id, seq, masked)), res);
     },
-    outlineWorldAt: async ({ query }) => outline(await worldAt(query.at), query),
+    outlineWorldAt: async ({ query }) => outlineOf(await worldAt(query.at), query),
     async compareMoments({ caller, query: { brief, resource, ...query } }) {
       const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
       const difference = differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
@@ -109,7 +108,6 @@ function seqOf(text: string): number {
   throw new PlatformError('invalid_parameter', `'${text.slice(0, 64)}' is not the number of a commit`);
 }
 
-/** A moment in a body. Throws 400 for an invalid text. */
 function momentIn(at: number | string): Moment {
   const { data, error } = momentOrCommit('').schema.safeParse(String(at));
   if (data) return data;
@@ -155,23 +153,17 @@ export function onlyOne<World extends Pick<PastWorld, 'resources'>>(world: World
   return { ...world, resources: new Map(record && [[id, record]]) };
 }
 
-/** Lists what there was at a moment. The moment that was looked at last is remembered, for its next pages. */
-function pastOutline() {
-  let latest: { seq: number; resources: CommitResource[] } | undefined;
-  const outlineOf = ({ seq, resources }: PastWorld): CommitResource[] => {
-    if (latest?.seq === seq) return latest.resources;
-    const outline = [...resources.values()].map((record) => describeResource(record, (id) => resources.get(id)));
-    outline.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
-    latest = { seq, resources: outline };
-    return outline;
-  };
-  return (world: PastWorld, { q = '', offset, limit }: Omit<QueryOf<typeof historyRoutes.outlineWorldAt>, 'at'>) => {
-    const terms = q.toLowerCase().split(/\s+/).filter(Boolean);
-    const all = outlineOf(world);
-    const matching =
-      terms.length === 0 ? all : all.filter((resource) => terms.every((term) => contains(resource, term)));
-    return { seq: world.seq, total: matching.length, resources: matching.slice(offset, offset + limit) };
-  };
+/** Lists what there was at a moment, sorted by path. */
+function outlineOf(
+  { seq, resources: records }: PastWorld,
+  { q = '', offset, limit }: Omit<QueryOf<typeof historyRoutes.outlineWorldAt>, 'at'>,
+) {
+  const terms = q.toLowerCase().split(/\s+/).filter(Boolean);
+  const matching = [...records.values()]
+    .map((record) => describeResource(record, (id) => records.get(id)))
+    .filter((resource) => terms.every((term) => contains(resource, term)))
+    .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  return { seq, total: matching.length, resources: matching.slice(offset, offset + limit) };
 }
 
 function contains({ id, type, path }: CommitResource, term: string): boolean {
@@ -185,11 +177,7 @@ const MAX_OPERATIONS = 10_000;
 type CommitsQuery = QueryOf<typeof historyRoutes.listCommits>;
 type HistoryQuery = Partial<CommitsQuery> & Pick<CommitsQuery, 'limit' | 'brief'>;
 
-/**
- * Returns a test for commits. Throws 400 for an unknown type. `pathOf` returns the current path of a resource;
- * undefined when it is deleted.
- * @param pathOf the current path of a resource; undefined when it is gone
- */
+/** Returns a test for commits. Throws 400 for an unknown type. @param pathOf the current path of a resource; undefined when it is gone */
 function matcherOf(
   query: HistoryQuery,
   pathOf: (id: Uuid) => string | undefined,

@@ -9,10 +9,8 @@ import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { describeResource } from '../../model/resource-path.ts';
 import type { WriteConstraints } from '../../model/resource-type.ts';
-import { owningOrganization } from '../../model/rules/hierarchy.ts';
 import { namedBy } from '../../model/rules/references.ts';
 import { USER } from '../../model/type-names.ts';
-import type { TypeWord } from '../../model/type-words.ts';
 import { violationInHostPath } from '../../model/types/volume.ts';
 import { planRevert } from '../../storage/world/revert.ts';
 import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
@@ -50,7 +48,7 @@ export class HistoryService {
     const { store } = this;
     const asOf = store.seq;
     const { conflicts, ...changes } = planRevert(commit, worldAfter.resources, store.world.resources);
-    const violations = conflicts.length > 0 ? conflicts : violationsIn(store.view, this.#constraints, changes);
+    const violations = conflicts.length > 0 ? conflicts : violationsIn(store, this.#constraints, changes);
     if (violations.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, violations);
     const revertCommit = await this.#commit(
       changes,
@@ -89,7 +87,6 @@ export class HistoryService {
     throw new PlatformError('not_restorable', `the world cannot be restored: ${reasons}`, { details });
   }
 
-  /** Commits what was once, but for passwords. */
   async #commit({ put, remove }: WorldDifference, cause: Cause, asOf: number): Promise<Commit | undefined> {
     const records = await withLastPasswords(this.store, put);
     if (this.store.seq === asOf) return this.store.commit({ put: records, remove }, cause);
@@ -185,18 +182,19 @@ async function lastPasswordsOf(
  * reject a record.
  */
 function violationsIn(
-  view: WorldView,
+  { view, world }: Pick<WorldStore, 'view' | 'world'>,
   constraints: WriteConstraints,
-  changes: { put: readonly StoredResource[]; remove: readonly Uuid[] },
+  { put, remove }: WorldDifference,
 ): ErrorDetail[] {
-  const after = new ChangedView(view, changes);
-  const violations: ErrorDetail[] = [];
-  for (const id of changes.remove) {
-    violations.push(...violationsInRemoval(view, after, id));
-  }
-  for (const record of changes.put) {
+  const resources = new Map(world.resources);
+  for (const id of remove) resources.delete(id);
+  for (const record of put) resources.set(record.id, record);
+  const after = WorldIndex.indexOf(resources.values());
+  const violations = remove.flatMap((id) => violationsInRemoval(view, after, id));
+  // Nothing can be checked in a world without its root.
+  if (!resources.has(view.root.id)) return violations;
+  for (const record of put)
     violations.push(...violationsInRecord(record, { previous: view.find(record.id), after, constraints }));
-  }
   return violations;
 }
 
@@ -248,58 +246,5 @@ function violationsInRecord(
   } catch (error) {
     if (error instanceof PlatformError) return [{ pointer, message: error.message }];
     throw error;
-  }
-}
-
-/** The world as some changes would leave it, without applying them: for checks before the changes. */
-export class ChangedView implements WorldView {
-  readonly #view: WorldView;
-  readonly #put = new WorldIndex();
-  readonly #changed: ReadonlyMap<Uuid, StoredResource | undefined>;
-
-  constructor(view: WorldView, changes: { put: readonly StoredResource[]; remove: readonly Uuid[] }) {
-    this.#view = view;
-    this.#put.begin(changes.put);
-    this.#changed = new Map<Uuid, StoredResource | undefined>([
-      ...changes.remove.map((id) => [id, undefined] as const),
-      ...changes.put.map((record) => [record.id, record] as const),
-    ]);
-  }
-
-  get root(): StoredResource {
-    return this.find(this.#view.root.id) ?? this.#view.root;
-  }
-
-  find(id: Uuid): StoredResource | undefined {
-    return this.#changed.has(id) ? this.#changed.get(id) : this.#view.find(id);
-  }
-
-  children(parentId: Uuid, collection?: TypeWord): readonly StoredResource[] {
-    return this.#merged(this.#view.children(parentId, collection), this.#put.children(parentId, collection));
-  }
-
-  ownedBy(orgId: Uuid, collection: TypeWord): readonly StoredResource[] {
-    const put = this.#put.all(collection).filter((record) => owningOrganization(this, record).id === orgId);
-    return this.#merged(this.#view.ownedBy(orgId, collection), put);
-  }
-
-  all(collection: TypeWord): readonly StoredResource[] {
-    return this.#merged(this.#view.all(collection), this.#put.all(collection));
-  }
-
-  named(collection: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[] {
-    return this.#merged(this.#view.named(collection, name, parentId), this.#put.named(collection, name, parentId));
-  }
-
-  referrers(id: string, collection?: TypeWord): readonly StoredResource[] {
-    return this.#merged(this.#view.referrers(id, collection), this.#put.referrers(id, collection));
-  }
-
-  referrersOutside(orgId: Uuid, id: string, collection: TypeWord): readonly StoredResource[] {
-    return this.referrers(id, collection).filter((record) => owningOrganization(this, record).id !== orgId);
-  }
-
-  #merged(present: readonly StoredResource[], put: readonly StoredResource[]): readonly StoredResource[] {
-    return [...present.filter(({ id }) => !this.#changed.has(id)), ...put];
   }
 }

@@ -80,10 +80,7 @@ function checked<T>(check: () => T): T {
   try {
     return check();
   } catch (error) {
-    const reason = reasonOf(error);
-    throw new PlatformError('invalid_archive', `the archive cannot be imported: ${reason}. Nothing was changed.`, {
-      cause: error,
-    });
+    throw refused(reasonOf(error), error);
   }
 }
 

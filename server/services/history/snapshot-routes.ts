@@ -72,7 +72,6 @@ function toSnapshotView({ atMs, ...rest }: SnapshotInfo): SnapshotView {
 const ZIP_TYPE = 'application/zip';
 const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024;
 
-/** Sends world, history and archived logs as a ZIP archive without secrets. */
 async function sendArchive(store: WorldStore, source: ArchiveSource, res: Response): Promise<void> {
   const archive = await archiveOf(store, source);
   res.type(ZIP_TYPE).attachment('terrarium.zip');

@@ -18,7 +18,6 @@ export interface ExportableResource {
   /** `description`, `tags`, `variables`, and of `properties` what is carried. */
   form: JsonObject & { properties: JsonObject };
   record: PlatformRecord;
-  /** The API that contains the endpoint. */
   api?: string;
 }
 

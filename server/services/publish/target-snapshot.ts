@@ -36,7 +36,6 @@ export interface TargetSnapshot {
 
 const FORM = 'FQON/WORKSPACE/ENVIRONMENT, optionally with /lambdas/NAME or /apis/NAME';
 
-/** @throws PlatformError 400 */
 export function parsePlace(path: string): PlaceName {
   const [fqon, workspace, environment, collection, ...rest] = withoutTrailing(path.replace(/^\/+/, ''), '/').split('/');
   const name = rest.join('/');
@@ -68,7 +67,6 @@ async function named(platform: Platform, path: string, noun: string, name: strin
   );
 }
 
-/** Reads a snapshot of an environment that is identified by its id. */
 export async function snapshotOf(platform: Platform, fqon: string, id: string, path: string): Promise<TargetSnapshot> {
   const at = `/${fqon}/environments/${id}`;
   const [environment, lambdas, apis, providers, variables = {}] = await Promise.all([

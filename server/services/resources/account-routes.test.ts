@@ -58,6 +58,17 @@ test('properties that an account does not have cannot be patched', async () => {
   expect(await recordOf(ada.id)).toEqual(before);
 });
 
+test.each([
+  [{ firstName: 5 }, '/firstName'],
+  [{ username: '' }, '/username'],
+  [[{ op: 'remove', path: '/email' }], '/email'],
+])('an error of the change %j names the member of the account', async (body, pointer) => {
+  const { developerMessage, message } = (await ask(`PATCH /accounts/${ada.id}`, { body })).body;
+  expect(developerMessage).toMatch(new RegExp(`^${pointer}: `));
+  expect(message).toContain(pointer);
+  expect(message).not.toMatch(/properties|\/name: /);
+});
+
 describe('a body that is no change of an account', () => {
   const patch = (body: string, type = 'application/json') =>
     fetch(`${platform.emulator.securityUrl}/accounts/${ada.id}`, {

@@ -1,5 +1,6 @@
 import type { Router } from 'express';
 import { accountRoutes } from '../../api/routes/security.ts';
+import { accountError } from '../../api/schemas/account-patch.ts';
 import { invalid, PlatformError } from '../../model/errors.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { memberIds } from '../../model/types/group.ts';
@@ -41,7 +42,9 @@ export function accountChanges(service: ResourceService, { mount, resolvers, for
   return mount(rows, {
     async patchAccount({ caller, resource, body, req }) {
       // All users can change some members of their own account (D-117); the service decides which ones.
-      await service.patch(actorOf(caller, req), resource.id, body);
+      await service.patch(actorOf(caller, req), resource.id, body).catch((failure: unknown) => {
+        throw failure instanceof PlatformError ? accountError(failure) : failure;
+      });
       return forms(req).account(resolvers.account_id(resource.id));
     },
     deleteAccount: ({ caller, resource, req }) => service.remove(actorOf(caller, req), resource.id),

@@ -12,7 +12,6 @@ export interface Actor {
   traceId?: string | undefined;
   /** Query parameters of the request (D-126). */
   args?: Record<string, string>;
-  /** Called with the number of each commit that the actor makes. */
   onCommit?(seq: number): void;
 }
 

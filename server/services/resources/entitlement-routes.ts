@@ -6,7 +6,7 @@ import { invalid, PlatformError } from '../../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { applyPatch } from '../../model/patch/patch.ts';
 import { aGroup, aUser } from '../../model/property-facts.ts';
-import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
 import { typeIdOf, USER } from '../../model/type-names.ts';
@@ -37,126 +37,117 @@ export const ENTITLEMENT = 'Resource::Entitlement';
 
 const FILTERS = ['name', 'description', 'id', 'action', 'identities', 'value'];
 
+export type Entitlements = ReturnType<typeof entitlementsFor>;
+
 /** Entitlements: computed from what was granted and refused at each resource, read and replaced by id (D-115, D-119). */
-export class Entitlements {
-  readonly #service: ResourceRouteParts['service'];
-  readonly #view: WorldView;
-  readonly #finder: EntitlementFinder;
-
-  constructor(service: ResourceRouteParts['service'], finder: EntitlementFinder) {
-    this.#service = service;
-    this.#view = service.view;
-    this.#finder = finder;
-  }
-
-  list(
-    { actor, renderer, query: { action, ...query } }: Listing & { query: { action?: string | undefined } },
-    node: StoredResource,
-  ) {
-    if (!this.#service.may(actor, 'entitlement.view', node)) return [];
-    this.#finder.remember(node);
-    const filter: Readonly<Record<string, string>> = { ...query.filter, ...(action !== undefined && { action }) };
-    const unknown = Object.keys(filter).filter((name) => !FILTERS.includes(name));
-    requireKnown(unknown, FILTERS, 'entitlements');
-    const listed = entitlementsOf(this.#view, node).filter((entitlement) =>
-      Object.entries(filter).every(([name, expected]) => isText(memberOf(fieldsOf(entitlement), name), expected)),
-    );
-    return inForm(query, listed, {
-      link: (entitlement) => linkOf(entitlement, renderer),
-      record: (entitlement) => recordOf(entitlement, renderer),
-    });
-  }
-
-  read({ renderer, query }: ExtraInput & { query: { embed?: string[] } }, entitlement: Entitlement) {
-    embeddable(query.embed);
-    return recordOf(entitlement, renderer);
-  }
-
-  /** Every action of a node has its entitlement, so there is nothing to create: 409, or 400 for an unknown action (D-119). */
-  refuseNew({ properties: { action } }: WrittenEntitlement, node: StoredResource): never {
-    if (!actionsOf(node).has(action)) throw unknownAction(action, node);
-    const existing = findEntitlement(this.#view, node, action);
-    throw new PlatformError(
-      'name_taken',
-      `entitlement '${existing?.name}' exists; change it with PUT .../entitlements/${existing?.id}`,
-    );
-  }
-
-  async replace({ actor, renderer }: ExtraInput, entitlement: Entitlement, written: WrittenEntitlement) {
-    const { resource, action } = entitlement;
-    if (written.id !== undefined && written.id.toLowerCase() !== entitlement.id) {
-      throw new PlatformError('immutable_value', `the id of entitlement ${entitlement.id} cannot be changed`);
-    }
-    if (written.properties.action !== action) {
-      throw new PlatformError(
-        'immutable_value',
-        `the action of entitlement ${entitlement.id} is '${action}' and cannot be changed`,
-      );
-    }
-    const identities = written.properties.identities.map((id) => id.toLowerCase());
-    const knownIdentities = new Set(entitlement.identities);
-    for (const [index, id] of identities.entries()) this.#requireIdentity(actor, resource, id, index, knownIdentities);
-    const { value } = written.properties;
-    const newGrant = { identities, ...(value !== undefined && { value }) };
-    const after = await this.#service.setGrants(actor, resource.id, (before) => ({
-      grants: grantsAfter(this.#view, before, action, newGrant),
-      ...(action === 'apiendpoint.invoke' && { properties: this.#withInvokers(before, identities) }),
-    }));
-    return recordOf(findEntitlement(this.#view, after, action) ?? entitlement, renderer);
-  }
-
-  async patch(input: ExtraInput, { id, resource }: Entitlement, operations: readonly Operation[]) {
-    // Others may have changed it while the body was on its way.
-    this.#service.demand(input.actor, 'entitlement.update', resource);
-    const present = this.#finder.find(id, resource);
-    if (!present) throw new PlatformError('not_found', `entitlement ${id} not found`);
-    const { name, action, identities, value } = present;
-    const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
-    const envelope = () => recordOf(present, input.renderer);
-    const record = { envelope, properties: () => envelope().properties };
-    const patched = applyPatch(written, record, operations, {
-      renamable: false,
-      serverSet: ['parent', 'action'],
-      unreadable: [],
-      replaceCreates: [],
-    });
-    return this.replace(input, present, readEntitlement(patched));
-  }
-
-  async reset({ actor }: ExtraInput, { resource, action }: Entitlement): Promise<void> {
-    await this.#service.setGrants(actor, resource.id, (before) => {
-      const { [action]: _, ...otherGrants } = before.grants ?? {};
-      return { grants: noneAsUndefined(otherGrants) };
-    });
-  }
+export function entitlementsFor(service: ResourceRouteParts['service'], finder: EntitlementFinder) {
+  const { view } = service;
 
   /** New identities must exist and, unless they belong to the organization or one above, be visible to the caller (D-117). */
-  #requireIdentity(
-    actor: Actor,
-    resource: StoredResource,
-    id: Uuid,
-    index: number,
-    knownIdentities: ReadonlySet<Uuid>,
-  ): void {
-    const pointer = `/properties/identities/${index}`;
-    const found = this.#view.find(id);
-    if (found?.type !== USER && found?.type !== GROUP)
-      throw invalid(pointer, `is not the id of a user or group: ${id}`);
-    if (knownIdentities.has(id)) return;
-    requireWithin(this.#service.drafts.naming(actor, resource), found.type === USER ? aUser : aGroup, found, pointer);
-  }
+  const requireIdentities = (actor: Actor, { resource, identities: before }: Entitlement, ids: readonly Uuid[]) => {
+    for (const [index, id] of ids.entries()) {
+      const pointer = `/properties/identities/${index}`;
+      const found = view.find(id);
+      if (found?.type !== USER && found?.type !== GROUP)
+        throw invalid(pointer, `is not the id of a user or group: ${id}`);
+      if (before.includes(id)) continue;
+      requireWithin(service.drafts.naming(actor, resource), found.type === USER ? aUser : aGroup, found, pointer);
+    }
+  };
 
   /** The lists of an endpoint's enabled security plugin follow the identities of its invoke entitlement (D-120). */
-  #withInvokers(endpoint: StoredResource, identities: readonly Uuid[]): JsonObject {
-    const { plugins } = endpoint.properties;
-    if (!isJsonObject(plugins)) return endpoint.properties;
-    const idsOfType = (type: string) => identities.filter((id) => this.#view.find(id)?.type === type);
+  const withInvokers = ({ properties }: StoredResource, identities: readonly Uuid[]): JsonObject => {
+    const { plugins } = properties;
+    if (!isJsonObject(plugins)) return properties;
+    const idsOfType = (type: string) => identities.filter((id) => view.find(id)?.type === type);
     const rewritten = Object.entries(plugins).map(([key, plugin]): [string, Json] => {
       const isSecurity = SECURITY_KEY.test(key) && isJsonObject(plugin) && plugin.enabled === true;
       return [key, isSecurity ? { ...plugin, users: idsOfType(USER), groups: idsOfType(GROUP) } : plugin];
     });
-    return { ...endpoint.properties, plugins: Object.fromEntries(rewritten) };
-  }
+    return { ...properties, plugins: Object.fromEntries(rewritten) };
+  };
+
+  const replace = async ({ actor, renderer }: ExtraInput, entitlement: Entitlement, written: WrittenEntitlement) => {
+    const { id, resource, action } = entitlement;
+    if (written.id !== undefined && written.id.toLowerCase() !== id)
+      throw new PlatformError('immutable_value', `the id of entitlement ${id} cannot be changed`);
+    if (written.properties.action !== action)
+      throw new PlatformError(
+        'immutable_value',
+        `the action of entitlement ${id} is '${action}' and cannot be changed`,
+      );
+    const identities = written.properties.identities.map((identity) => identity.toLowerCase());
+    requireIdentities(actor, entitlement, identities);
+    const { value } = written.properties;
+    const newGrant = { identities, ...(value !== undefined && { value }) };
+    const after = await service.setGrants(actor, resource.id, (before) => ({
+      grants: grantsAfter(view, before, action, newGrant),
+      ...(action === 'apiendpoint.invoke' && { properties: withInvokers(before, identities) }),
+    }));
+    return recordOf(findEntitlement(view, after, action) ?? entitlement, renderer);
+  };
+
+  return {
+    list(
+      { actor, renderer, query: { action, ...query } }: Listing & { query: { action?: string | undefined } },
+      node: StoredResource,
+    ) {
+      if (!service.may(actor, 'entitlement.view', node)) return [];
+      finder.remember(node);
+      const filter: Readonly<Record<string, string>> = { ...query.filter, ...(action !== undefined && { action }) };
+      const unknown = Object.keys(filter).filter((name) => !FILTERS.includes(name));
+      requireKnown(unknown, FILTERS, 'entitlements');
+      const listed = entitlementsOf(view, node).filter((entitlement) =>
+        Object.entries(filter).every(([name, expected]) => isText(memberOf(fieldsOf(entitlement), name), expected)),
+      );
+      return inForm(query, listed, {
+        link: (entitlement) => linkOf(entitlement, renderer),
+        record: (entitlement) => recordOf(entitlement, renderer),
+      });
+    },
+
+    read({ renderer, query }: ExtraInput & { query: { embed?: string[] } }, entitlement: Entitlement) {
+      embeddable(query.embed);
+      return recordOf(entitlement, renderer);
+    },
+
+    /** Every action of a node has its entitlement, so there is nothing to create: 409, or 400 for an unknown action (D-119). */
+    refuseNew({ properties: { action } }: WrittenEntitlement, node: StoredResource): never {
+      if (!actionsOf(node).has(action)) throw unknownAction(action, node);
+      const existing = findEntitlement(view, node, action);
+      throw new PlatformError(
+        'name_taken',
+        `entitlement '${existing?.name}' exists; change it with PUT .../entitlements/${existing?.id}`,
+      );
+    },
+
+    replace,
+
+    async patch(input: ExtraInput, { id, resource }: Entitlement, operations: readonly Operation[]) {
+      // Others may have changed it while the body was on its way.
+      service.demand(input.actor, 'entitlement.update', resource);
+      const present = finder.find(id, resource);
+      if (!present) throw new PlatformError('not_found', `entitlement ${id} not found`);
+      const { name, action, identities, value } = present;
+      const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
+      const envelope = () => recordOf(present, input.renderer);
+      const record = { envelope, properties: () => envelope().properties };
+      const patched = applyPatch(written, record, operations, {
+        renamable: false,
+        serverSet: ['parent', 'action'],
+        unreadable: [],
+        replaceCreates: [],
+      });
+      return replace(input, present, readEntitlement(patched));
+    },
+
+    async reset({ actor }: ExtraInput, { resource, action }: Entitlement): Promise<void> {
+      await service.setGrants(actor, resource.id, (before) => {
+        const { [action]: _, ...otherGrants } = before.grants ?? {};
+        return { grants: noneAsUndefined(otherGrants) };
+      });
+    },
+  };
 }
 
 export function entitlementRouter(

@@ -180,6 +180,16 @@ describe('counts (D-123)', () => {
     await container({}, environment);
     expect((await root.delete(`${tenant.org}/containers/${record.id}`)).status).toBe(204);
   });
+  it('hold for everything that a forced deletion takes along', async () => {
+    const environment = await secondEnvironment();
+    const { body: record } = await container({}, environment);
+    await limit(tenant.org, 'container.delete', 'container.name', '!=', record.name);
+    expect(await root.delete(`${environment}?force=true`)).toMatchObject({
+      status: 409,
+      body: { reason: 'limit_rule' },
+    });
+    expect((await root.get(`${environment}/containers`)).body).toHaveLength(1);
+  });
   it('contain rules and endpoints below the resources of the node', async () => {
     await limit(tenant.workspace, 'rule.create', 'rules.count', '<=', 2);
     const policy = await make.policy(tenant.environment);

@@ -133,7 +133,7 @@ export class Moves {
       const action: Action = { verb, record: source, copy, target };
       // A migration leaves as many as there were.
       const isNew = verb === 'promote' && !this.#service.view.find(copy.id);
-      this.#policies.limit(action, { added: isNew ? [copy] : [] });
+      this.#policies.limit([action], { added: isNew ? [copy] : [] });
       if (!rule && noun === 'container') {
         await this.#containers.requireEngine(idIn(copy.properties.provider) ?? '', 'moving a container');
       }
@@ -177,8 +177,6 @@ export class Moves {
   /**
    * Replaces the source by its copy. The source serves until all references follow the copy, and may change until then: so the commit
    * that deletes it reads its current state and its current references again. New references to the source cannot delay that.
-   *
-   * @param origin the source as it was copied
    */
   async #replace(actor: Actor, origin: StoredResource, copy: StoredResource): Promise<StoredResource> {
     const { view, drafts } = this.#service;

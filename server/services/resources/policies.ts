@@ -2,8 +2,9 @@ import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { LambdaInvoker } from '../../model/invocation.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { newId, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
-import { typeOf, typeOfWord } from '../../model/registry.ts';
+import { typeOf } from '../../model/registry.ts';
 import {
+  allBelow,
   ancestors,
   closestAncestor,
   ENVIRONMENT,
@@ -23,23 +24,6 @@ import { isAnnounced, neverEmitted } from '../../model/rules/rule-actions.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import type { Actor } from './actor.ts';
 import type { Renderer } from './renderer.ts';
-
-/** Number of resources of a type below a node, at any depth. The cost is proportional to the number of possible parents. */
-function countBelow(view: WorldView, node: StoredResource, collection: TypeWord): number {
-  let count = view.children(node.id, collection).length;
-  for (const parentType of placesFor(collection)) {
-    for (const child of view.children(node.id, parentType)) count += countBelow(view, child, collection);
-  }
-  return count;
-}
-
-/** The words of the types below which a resource of that word may stand, at any depth. */
-function placesFor(collection: TypeWord): ReadonlySet<TypeWord> {
-  const parentTypes = new Set(typeOfWord(collection).parents);
-  // Iterating a Set includes items that are added meanwhile, so the loop ends when no further resource is found.
-  for (const parentType of parentTypes) for (const above of typeOfWord(parentType).parents) parentTypes.add(above);
-  return parentTypes;
-}
 
 type Phase = 'pre' | 'post';
 
@@ -76,30 +60,37 @@ export class Policies {
   /** End of the last event of each lambda. */
   readonly #turns = new Map<Uuid, Promise<void>>();
 
-  #rules: { revision: number | undefined; byNode: Map<Uuid, readonly StoredResource[]> } = {
-    revision: undefined,
-    byNode: new Map(),
-  };
+  #rules = { revision: Number.NaN, byNode: new Map<Uuid, readonly StoredResource[]>() };
 
   constructor(options: PoliciesOptions) {
     this.#options = options;
   }
 
-  /** Throws 409 with the predicate when a strict limit rule would be violated by what results (D-122). */
-  limit(action: Action, balance: Balance): void {
-    const { record: subject, copy: record = subject } = action;
-    const { singular: noun } = typeOf(record);
-    const rules = this.#rulesFor(action, 'pre', LIMIT_RULE);
-    if (rules.length === 0) return;
-    // As a read would show it: a provider with its name.
-    const limitedRecord = { name: record.name, properties: this.#options.renderer().properties(record) };
-    for (const { rule, node, verb } of rules) {
-      const count = (collection: TypeWord) => this.#countAfter(node, collection, balance);
-      if (isWithinLimit(rule, { singular: noun, record: limitedRecord, count })) continue;
-      const message = `limit rule '${rule.name}' would be violated: ${explainLimit(rule)}`;
-      if (rule.properties.strict !== false) throw new PlatformError('limit_rule', message);
-      this.#options.onWarning(`${message} (${noun}.${verb} of '${record.name}' was allowed: the rule is not strict)`);
+  /** Throws 409 with the predicate when one of the actions would violate a strict limit rule by what results of all of them (D-122). */
+  limit(actions: readonly Action[], balance: Balance): void {
+    const counts = new Map<string, number>();
+    const warnings = new Map<Uuid, string>();
+    for (const action of actions) {
+      const { record: subject, copy: record = subject } = action;
+      const { singular: noun } = typeOf(record);
+      const rules = this.#rulesFor(action, 'pre', LIMIT_RULE);
+      if (rules.length === 0) continue;
+      // As a read would show it: a provider with its name.
+      const limitedRecord = { name: record.name, properties: this.#options.renderer().properties(record) };
+      for (const { rule, node, verb } of rules) {
+        const count = (collection: TypeWord) => {
+          const key = `${node.id} ${collection}`;
+          const total = counts.get(key) ?? this.#countAfter(node, collection, balance);
+          counts.set(key, total);
+          return total;
+        };
+        if (isWithinLimit(rule, { singular: noun, record: limitedRecord, count })) continue;
+        const message = `limit rule '${rule.name}' would be violated: ${explainLimit(rule)}`;
+        if (rule.properties.strict !== false) throw new PlatformError('limit_rule', message);
+        warnings.set(rule.id, `${message} (${noun}.${verb} of '${record.name}' was allowed: the rule is not strict)`);
+      }
     }
+    for (const warning of warnings.values()) this.#options.onWarning(warning);
   }
 
   /** Says in the log what of a rule will never come to anything (D-121). */
@@ -179,8 +170,7 @@ export class Policies {
   #rulesAt(node: StoredResource): readonly StoredResource[] {
     const { view, invoker } = this.#options;
     if (!invoker) return [];
-    if (view.revision === undefined || view.revision !== this.#rules.revision)
-      this.#rules = { revision: view.revision, byNode: new Map() };
+    if (view.revision !== this.#rules.revision) this.#rules = { revision: view.revision, byNode: new Map() };
     let rules = this.#rules.byNode.get(node.id);
     if (!rules) {
       rules = view.children(node.id, 'policies').flatMap((policy) => [...view.children(policy.id, 'rules')]);
@@ -192,13 +182,13 @@ export class Policies {
   /** Returns the number of resources of a type below a node after the action (D-123). */
   #countAfter(node: StoredResource, collection: TypeWord, { added = [], removed = [] }: Balance): number {
     const { view } = this.#options;
-    const recordsBelow = (records: readonly StoredResource[]) =>
-      records.filter(
-        (candidate) =>
-          typeOf(candidate).collection === collection &&
-          [...ancestors(view, candidate)].some(({ id }) => id === node.id),
-      );
-    return countBelow(view, node, collection) + recordsBelow(added).length - recordsBelow(removed).length;
+    const isCounted = (candidate: StoredResource) => typeOf(candidate).collection === collection;
+    const isBelow = (candidate: StoredResource) => [...ancestors(view, candidate)].some(({ id }) => id === node.id);
+    const removedIds = new Set(removed.map(({ id }) => id));
+    let total = added.filter((candidate) => isCounted(candidate) && isBelow(candidate)).length;
+    for (const candidate of allBelow(view, node.id))
+      if (isCounted(candidate) && !removedIds.has(candidate.id)) total += 1;
+    return total;
   }
 
   /** The event document of D-126. */

@@ -6,9 +6,9 @@ import type { ReferenceTarget } from '../../model/property-facts.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import type { DerivedRecord, Draft, WriteConstraints, WriteContext } from '../../model/resource-type.ts';
+import { requireRightTo } from '../../model/rules/actions.ts';
 import { isNear } from '../../model/rules/hierarchy.ts';
 import { newlyNamed } from '../../model/rules/references.ts';
-import { requireRightTo } from '../../model/rules/rights.ts';
 import { requireKnownActions } from '../../model/rules/rule-actions.ts';
 import type { Actor } from './actor.ts';
 
@@ -118,7 +118,6 @@ export class RecordBuilder {
   }
 }
 
-/** Throws 403 for a property that only root may set or change. */
 function requireRoot({ caller }: Actor, input: RecordInput, before?: StoredResource): void {
   if (caller.isRoot) return;
   for (const names of typeOf(input).rootOnly?.(input.type) ?? []) {

@@ -24,7 +24,6 @@ export interface RendererOptions {
 /** A link as a client sees it: without a name where the resource is gone. */
 export interface LinkView extends Link {
   name?: string;
-  /** Properties of an organization. */
   properties?: { fqon: string };
 }
 
@@ -53,7 +52,6 @@ export class Renderer {
       gatewayUrl: options.gatewayUrl,
       link: (resource) => this.link(resource),
       fullName: (type) => this.fullName(type),
-      live: options.live,
     };
   }
 
@@ -167,7 +165,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
 /** Records as JSON until anything changes, because a record shows names and places of others. Not for what changes without the world. */
 export class RenderedTexts {
   readonly #view: WorldView;
-  #revision: number | undefined;
+  #revision = Number.NaN;
   #sizeBytes = 0;
   readonly #texts = new Map<string, Map<StoredResource, Buffer>>();
 
@@ -178,23 +176,18 @@ export class RenderedTexts {
   /** The text of a record. @param reader who sees the same of it: what else its rendering depends on */
   textOf(reader: string, resource: StoredResource, render: () => string): Buffer {
     const { revision } = this.#view;
-    if (revision === undefined) return Buffer.from(render());
     if (this.#revision !== revision || this.#sizeBytes > MAX_BYTES) {
       this.#texts.clear();
       this.#sizeBytes = 0;
       this.#revision = revision;
     }
-    let texts = this.#texts.get(reader);
-    if (!texts) {
-      texts = new Map();
-      this.#texts.set(reader, texts);
-    }
-    let text = texts.get(resource);
-    if (!text) {
-      text = Buffer.from(render());
-      this.#sizeBytes += text.length;
-      texts.set(resource, text);
-    }
+    const texts = this.#texts.get(reader) ?? new Map<StoredResource, Buffer>();
+    this.#texts.set(reader, texts);
+    const knownText = texts.get(resource);
+    if (knownText) return knownText;
+    const text = Buffer.from(render());
+    this.#sizeBytes += text.length;
+    texts.set(resource, text);
     return text;
   }
 }

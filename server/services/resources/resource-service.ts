@@ -4,12 +4,12 @@ import { causeOf } from '../../model/commit.ts';
 import { type Envelope, parseEnvelope, parseProperties, typeNameIn } from '../../model/envelope.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import { applyPatch, placesOf, type RecordView } from '../../model/patch/patch.ts';
+import { applyPatch, placesOf } from '../../model/patch/patch.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import { newId, parseUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord, typeWords } from '../../model/registry.ts';
 import type { DerivedRecord, ResourceType } from '../../model/resource-type.ts';
-import { requireRightTo } from '../../model/rules/rights.ts';
+import { requireRightTo } from '../../model/rules/actions.ts';
 import { hashedProperties, hiddenProperties } from '../../model/rules/secrets.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
@@ -33,7 +33,6 @@ export interface GrantChange {
 export interface ResourceServiceOptions extends Omit<RecordBuilderOptions, 'view'> {
   store: Pick<WorldStore, 'view' | 'commit'>;
   policies: Policies;
-  /** One-way hash of a user's password. */
   hashPassword(password: string): Promise<string>;
   /** Was an id ever an account's (D-030)? */
   wasAccount(id: Uuid): boolean;
@@ -159,9 +158,10 @@ export class ResourceService {
     this.demand(actor, `${typeOf(target).singular}.delete`, target);
     const { policies } = this.#options;
     const { removed, updated } = planDeletion(this.view, target, query);
-    policies.limit({ verb: 'delete', record: target }, { removed });
+    const actions = removed.map((record) => ({ verb: 'delete', record }));
+    policies.limit(actions, { removed });
     const put = updated.map((record) => this.drafts.touched(actor, record));
-    const finish = removed.map((record) => policies.announce(actor, { verb: 'delete', record }));
+    const finish = actions.map((action) => policies.announce(actor, action));
     const removedIds = removed.map((record) => record.id);
     await this.commit(actor, `${typeOf(target).singular}.delete`, put, removedIds);
     for (const done of finish) done();
@@ -225,7 +225,7 @@ export class ResourceService {
     const mainAction: Action = isScaled ? { verb: 'scale', also: 'update', record } : { verb, record };
     const actions = [...alongside, mainAction];
     const added = actions.filter((action) => action.verb === 'create').map((action) => action.record);
-    for (const action of actions) policies.limit(action, { added });
+    policies.limit(actions, { added });
     const finish = actions.map((action) => policies.announce(actor, action));
     const put = actions.map((action) => action.record);
     await this.commit(actor, `${typeOf(record).singular}.${verb}`, put);
@@ -298,6 +298,7 @@ interface RecordRenderer {
   properties(resource: StoredResource): JsonObject;
 }
 
+/** A patch can read the record for each of its operations. */
 function once(render: () => JsonObject): () => JsonObject {
   let rendered: JsonObject | undefined;
   return () => {
@@ -324,26 +325,9 @@ function toStored({
 }
 
 /**
- * Returns the document to which a patch applies: the stored form, with properties as clients see them where the type
- * says so (D-090, D-097).
+ * The written form after a patch (D-090..D-095), to be checked like the body of a create (D-096). Properties are patched in stored form, or
+ * as clients see them where the type says so (D-097). Throws 422.
  */
-function patchedForm(
-  record: StoredResource,
-  view: RecordView,
-  operations: readonly Operation[],
-): ReturnType<typeof toStored> {
-  const written = toStored(record);
-  const { patchedAsShown = [] } = typeOf(record);
-  if (patchedAsShown.length === 0) return written;
-  const touched = new Set(operations.flatMap(placesOf).map((pointer) => segmentsOf(pointer)[1]));
-  const asShown = patchedAsShown.flatMap((name) => {
-    const value = touched.has(name) ? view.properties()[name] : undefined;
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return { ...written, properties: { ...written.properties, ...Object.fromEntries(asShown) } };
-}
-
-/** The written form after a patch (D-090..D-095), to be checked like the body of a create (D-096). Throws 422. */
 function patchedDocument(
   record: StoredResource,
   renderer: RecordRenderer,
@@ -354,7 +338,13 @@ function patchedDocument(
     envelope: once(() => renderer.envelope(record)),
     properties: once(() => renderer.properties(record)),
   };
-  return applyPatch(patchedForm(record, view, operations), view, operations, {
+  const written = toStored(record);
+  const touched = new Set(operations.flatMap(placesOf).map((pointer) => segmentsOf(pointer)[1]));
+  for (const name of type.patchedAsShown ?? []) {
+    const value = touched.has(name) ? view.properties()[name] : undefined;
+    if (value !== undefined) written.properties = { ...written.properties, [name]: value };
+  }
+  return applyPatch(written, view, operations, {
     renamable: type.renamable ?? true,
     serverSet: ['parent', ...type.serverSet],
     unreadable: hiddenProperties(type),

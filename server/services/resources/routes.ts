@@ -34,7 +34,7 @@ import { memberIds } from '../../model/types/group.ts';
 import { actorOf } from './actor.ts';
 import type { ControlPlane } from './control-plane.ts';
 import type { DeletionQuery } from './deletion.ts';
-import { Entitlements, entitlementRouter } from './entitlement-routes.ts';
+import { entitlementRouter, entitlementsFor } from './entitlement-routes.ts';
 import { globalRouter, referenceRouter } from './global-routes.ts';
 import type { Moves } from './moves.ts';
 import { isResourcePath, listBelow, listOwned, noRoute, ofReferringList, pathResolvers, requirePath } from './paths.ts';
@@ -64,7 +64,7 @@ export function resourceRouter(options: ResourceRoutesOptions): Router {
     service,
     answer: (table, handlers) => mountedRoutes(table, guard, handlers, resolvers),
   };
-  const entitlements = new Entitlements(service, finder);
+  const entitlements = entitlementsFor(service, finder);
   const router = express.Router({ caseSensitive: true });
   router.use(
     routerOf(

@@ -23,7 +23,6 @@ interface ListForm {
   compact: boolean;
 }
 
-/** A list that is asked for: in which form, and of which values. */
 export interface Listing extends ExtraInput {
   query: ListForm & { filter: Readonly<Record<string, string>> };
 }
@@ -34,7 +33,7 @@ export function read(
   resource: StoredResource,
 ): RecordView | JsonText {
   const embed = embeddable(query.embed, Object.keys(typeOf(resource).embed ?? {}));
-  return embed.length > 0 ? renderer.record(resource, embed) : new JsonText([renderer.text(resource)]);
+  return embed.length > 0 ? renderer.record(resource, embed) : new JsonText(renderer.text(resource));
 }
 
 /** A list of resources of one moment that the caller may view (D-118), filtered (D-187). Throws 400 for an unknown filter or type. */
@@ -133,11 +132,9 @@ function unknownType(noun: string, type: string): PlatformError {
 /** Context that handlers of the resource service get with each request, in addition to their parsed input. */
 export interface ExtraInput {
   actor: Actor;
-  /** Shows records as this client sees them. */
   renderer: Renderer;
 }
 
-/** Dependencies that the routes of the resource service share. */
 export interface ResourceRouteParts {
   service: ResourceService;
   answer<Table extends Routes>(table: Table, handlers: Handlers<Table, PathResolvers, ExtraInput>): MountedRoute[];

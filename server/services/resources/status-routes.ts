@@ -15,7 +15,6 @@ export interface StatusOptions {
   version: string;
   nowMs(): number;
   status(): PlatformStatus;
-  /** `{base_url}` as this client sees it. */
   baseUrlFor(request: Request): string;
 }
 

@@ -7,7 +7,7 @@ import type { Caller } from '../../model/caller.ts';
 import { invalid, PlatformError } from '../../model/errors.ts';
 import { timeOf } from '../../model/iso-time.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
-import { requireRightTo } from '../../model/rules/rights.ts';
+import { requireRightTo } from '../../model/rules/actions.ts';
 import { USER } from '../../model/type-names.ts';
 import { isDisabled, organizationFor } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';

@@ -28,15 +28,10 @@ export function findEntitlement(view: WorldView, resource: StoredResource, actio
   return actionsOf(resource).has(action) ? compute(view, resource, action) : undefined;
 }
 
-/** The id of a resource's entitlement for an action (D-115). */
-function entitlementId(resourceId: Uuid, action: string): Uuid {
-  return derivedId(resourceId, action);
-}
-
 function compute(view: WorldView, resource: StoredResource, action: string): Entitlement {
   const value = resource.grants?.[action]?.value;
   return {
-    id: entitlementId(resource.id, action),
+    id: derivedId(resource.id, action),
     name: `${resource.id}.${action}`,
     action,
     resource,
@@ -144,7 +139,7 @@ const VERSION_AT = 14;
 /** Ids do not reveal resources (D-115), so they are computed once: the first search for an unknown one reads the world, later ones what is new. */
 export class EntitlementFinder {
   readonly #view: WorldView;
-  readonly #resourceOf = new Map<Uuid, Uuid>();
+  readonly #targets = new Map<Uuid, { resourceId: Uuid; action: string }>();
   readonly #learnt = new Set<Uuid>();
 
   constructor(view: WorldView) {
@@ -154,34 +149,24 @@ export class EntitlementFinder {
   /** @param organization where to look first */
   find(id: Uuid, organization: StoredResource): Entitlement | undefined {
     if (id[VERSION_AT] !== '5') return undefined;
-    const resourceId = this.#resourceOf.get(id);
-    if (resourceId !== undefined) return this.#at(resourceId, id);
     for (const resource of this.#candidates(organization)) {
-      if (this.remember(resource).has(id)) return this.#at(resource.id, id);
+      if (this.#targets.has(id)) break;
+      this.remember(resource);
     }
-    return undefined;
+    const { resourceId = '', action = '' } = this.#targets.get(id) ?? {};
+    const resource = this.#view.find(resourceId);
+    return resource && findEntitlement(this.#view, resource, action);
   }
 
-  /** Learns the ids of a resource's entitlements, for clients that come back with one. Returns those that are new. */
-  remember(resource: StoredResource): ReadonlySet<Uuid> {
-    if (this.#learnt.has(resource.id)) return NO_IDS;
-    if (this.#resourceOf.size > MAX_REMEMBERED) {
-      this.#resourceOf.clear();
+  /** Learns the ids of a resource's entitlements, for clients that come back with one. */
+  remember({ id: resourceId, type }: StoredResource): void {
+    if (this.#learnt.has(resourceId)) return;
+    if (this.#targets.size > MAX_REMEMBERED) {
+      this.#targets.clear();
       this.#learnt.clear();
     }
-    const ids = new Set(Array.from(actionsOf(resource), (action) => entitlementId(resource.id, action)));
-    for (const id of ids) this.#resourceOf.set(id, resource.id);
-    this.#learnt.add(resource.id);
-    return ids;
-  }
-
-  #at(resourceId: Uuid, id: Uuid): Entitlement | undefined {
-    const resource = this.#view.find(resourceId);
-    if (!resource) return undefined;
-    for (const action of actionsOf(resource)) {
-      if (entitlementId(resourceId, action) === id) return findEntitlement(this.#view, resource, action);
-    }
-    return undefined;
+    for (const action of actionsOf({ type })) this.#targets.set(derivedId(resourceId, action), { resourceId, action });
+    this.#learnt.add(resourceId);
   }
 
   *#candidates(organization: StoredResource): Generator<StoredResource> {
@@ -190,5 +175,3 @@ export class EntitlementFinder {
     for (const collection of typeWords) yield* this.#view.all(collection);
   }
 }
-
-const NO_IDS: ReadonlySet<Uuid> = new Set();

@@ -115,7 +115,6 @@ export class RandomPasswords {
     return new RandomPasswords((await readSecret(file, keptSchema)) ?? {}, file);
   }
 
-  /** Throws PlatformError 503 if the password cannot be saved. */
   async draw(user: string): Promise<string> {
     const knownPassword = this.#passwords.get(user);
     if (knownPassword !== undefined) return knownPassword;

@@ -38,7 +38,6 @@ const FQON = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 
 export type SecurityParts = ReturnType<typeof securityParts>;
 
-/** Returns the dependencies that the routes of the security service share. */
 export function securityParts(options: SecurityOptions) {
   const { view, authorizer } = options;
   const named = (noun: string, find: (view: WorldView, id: Uuid) => StoredResource | undefined) => (text: string) => {

@@ -55,6 +55,21 @@ describe('A session of the window', () => {
     expect(await ask('GET', '/inspect/session', hers)).toMatchObject(refusal(401));
   });
 
+  it('has its rights in the tools of /mcp', async () => {
+    const { baseUrl } = platform.emulator;
+    const params = { name: 'read_route', arguments: { route: 'listSnapshots' } };
+    const { status, body } = await send('POST', `${baseUrl}/mcp`, {
+      headers: {
+        Cookie: `terrarium_session_${new URL(baseUrl).port}=${await signIn()}`,
+        Origin: baseUrl,
+        Accept: 'application/json, text/event-stream',
+      },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params },
+    });
+    expect(status).toBe(200);
+    expect(JSON.stringify(body)).not.toContain('isError');
+  });
+
   it('is begun once by a sign-in URL', async () => {
     const code = new URL(platform.emulator.windowUrl()).searchParams.get('code');
     expect(await signIn({ code })).not.toBe('');

@@ -66,8 +66,6 @@ export class WindowSessions {
   /** When each code expires, by the steady clock. */
   readonly #codes = new Map<string, number>();
   readonly #log: KeyedLog<KeptSession>;
-  /** Sessions that were used since the start, by the hash of their cookie. */
-  readonly #open = new Map<string, Session>();
 
   constructor(signIn: SignIn, clock: { nowMs(): number; steadyMs(): number }, log: KeyedLog<KeptSession>) {
     this.#signIn = signIn;
@@ -126,7 +124,6 @@ export class WindowSessions {
       sealed: seal(token, id),
       ...(viewAs && tokenId && { viewAs: { userId: viewAs.userId, sealed: seal(viewAs.token, id), tokenId } }),
     });
-    this.#open.set(nameOf(id), session);
   }
 
   /** The session of a request's cookie and key, if it has one that is still good. */
@@ -137,30 +134,23 @@ export class WindowSessions {
     return this.#lifetimes.isOver(nameOf(id), session.endsAtMs) ? undefined : session;
   }
 
-  /** The session of a cookie; one of before the last start is opened by it. */
   #sessionOf(id: string): Session | undefined {
-    const hash = nameOf(id);
-    const open = this.#open.get(hash);
-    if (open) return open;
-    const stored = this.#log.get(hash);
+    const stored = this.#log.get(nameOf(id));
     const token = stored && unseal(stored.sealed, id);
     if (!stored || token === undefined) return undefined;
     const { userId, endsAtMs, keyHash, viewAs } = stored;
     const viewToken = viewAs && unseal(viewAs.sealed, id);
-    const session = {
+    return {
       userId,
       token,
       endsAtMs,
       keyHash: keyHash === undefined ? undefined : Buffer.from(keyHash, 'hex'),
       ...(viewAs && viewToken !== undefined && { viewAs: { userId: viewAs.userId, token: viewToken } }),
     };
-    this.#open.set(hash, session);
-    return session;
   }
 
   async #forget(hash: string): Promise<void> {
     const viewAs = this.#log.get(hash)?.viewAs;
-    this.#open.delete(hash);
     this.#lifetimes.forget(hash);
     if (viewAs) await this.#signIn.credentials.endToken(viewAs.tokenId);
     await this.#log.remove(hash);

@@ -288,9 +288,7 @@ function canMount(record: StoredResource): boolean {
 }
 
 /**
- * The JSON Patch that makes of a stored record what a node says: each member that the node has becomes what it is there, the
- * properties as a whole; a member that it has not stays. Empty when that is so already.
- *
+ * The JSON Patch that sets each member that a node has, the properties as a whole. Empty when a record has them already.
  * @param properties of the node, with ids in place of references; undefined when it has none
  */
 function operationsTo(

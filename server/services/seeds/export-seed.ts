@@ -25,7 +25,6 @@ export interface ExportOptions extends Pick<FormOptions, 'typePrefix'> {
   /** `{gateway_url}`: what an untouched default gateway publishes. */
   gatewayUrl: string;
   format: TextFormat;
-  /** The rules for outbound calls. */
   rules?: JsonObject[];
   revise?(form: JsonObject): JsonObject;
 }
@@ -249,7 +248,6 @@ function partOf({ id, type, name, properties }: StoredResource) {
   return { id, type, name, properties };
 }
 
-/** True if the record has only a name and properties. */
 function isPlain({ description, tags, variables, grants = {} }: StoredResource): boolean {
   const hasMore = [description, tags, variables].some((member) => member !== undefined);
   return !hasMore && Object.keys(grants).length === 0;

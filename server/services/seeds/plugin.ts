@@ -1,7 +1,7 @@
 import { scmPlugin } from '../../mocks/scm/plugin.ts';
 import { rewriteScmUrls } from '../../mocks/scm/scm-address.ts';
 import { plugin } from '../../plugin/plugin.ts';
-import { outboundRules } from '../../plugin/tokens.ts';
+import { committed, outboundRules } from '../../plugin/tokens.ts';
 import { systemActor } from '../resources/actor.ts';
 import { resourcesPlugin } from '../resources/plugin.ts';
 import { securityPlugin } from '../security/plugin.ts';
@@ -12,16 +12,18 @@ export const seedsPlugin = plugin({
   needs: { scm: scmPlugin, security: securityPlugin, resources: resourcesPlugin },
   start(platform, { scm, security, resources }) {
     const { store, addresses, nowMs, warn } = platform;
-    platform.onListening(async () => {
+    const followScm = async () => {
       const lambdas = await rewriteScmUrls(store.view, scm.places, scm.access());
       if (lambdas.length === 0) return;
       await resources.service.commit(systemActor(store.view.root, 'startup'), 'lambda.update', lambdas);
-    });
+    };
+    platform.onListening(followScm);
+    // An earlier state that is restored can have the address from before the first start.
+    platform.on(committed, ({ commit: { cause } }) =>
+      /^(archive|history|snapshot)\./.test(cause.action ?? '') ? followScm() : undefined,
+    );
     platform.routes(async (guard) => {
-      const [{ seedRouter }, { worldSeeds }] = await Promise.all([
-        import('./seed-routes.ts'),
-        import('./world-seeds.ts'),
-      ]);
+      const { seedRouter, worldSeeds } = await import('./world-seeds.ts');
       const { coreConfig: config } = resources;
       const options = {
         store,

@@ -17,11 +17,7 @@ export async function readSeedDocument(file: string): Promise<SeedDocument> {
   return parseSeedDocument(file, text);
 }
 
-/**
- * Reads a document that was parsed at build time. `preparedFile` is JSON by the hash of the text; it may be absent or
- * of another text.
- * @param preparedFile JSON by the hash of the text; may be absent or of another text
- */
+/** Reads a document that was parsed at build time. @param preparedFile JSON by the hash of the text; may be absent or of another text */
 export async function readPreparedSeedDocument(file: string, preparedFile: string): Promise<SeedDocument> {
   const prepared = await readFile(preparedFile, 'utf8').catch(() => '{}');
   const hash = createHash('sha256')

@@ -16,7 +16,6 @@ const levels: readonly TypeWord[] = ['orgs', 'workspaces', 'environments'];
 export class SeedScope {
   readonly #root: SeedNode;
   readonly #view: WorldView;
-  /** The resources that were in the world before the seed was applied. */
   readonly #present: Map<SeedNode, StoredResource>;
   readonly #byId = new Map<Uuid, SeedNode>();
   readonly #children = new Map<SeedNode, Map<string, SeedNode>>();

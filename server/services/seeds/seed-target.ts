@@ -39,18 +39,12 @@ export function seedTarget(
     view: service.view,
     initializeProviders: () => defaults.initialize(actor),
     async create(parentId, collection, body) {
-      const { name, properties } = body;
-      if (
-        collection !== 'users' ||
-        typeof name !== 'string' ||
-        (isJsonObject(properties) && properties.password !== undefined)
-      )
-        return service.create(actor, parentId, collection, body);
+      const { name } = body;
+      const properties = isJsonObject(body.properties) ? body.properties : {};
+      const isWithoutPassword = collection === 'users' && properties.password === undefined;
+      if (!isWithoutPassword || typeof name !== 'string') return service.create(actor, parentId, collection, body);
       const password = await passwords.draw(name);
-      return service.create(actor, parentId, collection, {
-        ...body,
-        properties: { ...(isJsonObject(properties) && properties), password },
-      });
+      return service.create(actor, parentId, collection, { ...body, properties: { ...properties, password } });
     },
     patch: (id, operations) => service.patch(actor, id, operations),
     setGrants: (id, grants) => service.setGrants(actor, id, () => ({ grants: noneAsUndefined(grants) })),

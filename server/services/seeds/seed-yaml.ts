@@ -10,12 +10,7 @@ export interface SeedDocument {
   errorAt(path: readonly PropertyKey[], reason: string, cause?: unknown): SeedError;
 }
 
-/**
- * Reads YAML text.
- *
- * @param file how messages name it
- * @throws SeedError when it is not well-formed
- */
+/** Reads YAML text. Throws SeedError when it is not well-formed. @param file how messages name it */
 export function parseSeedDocument(file: string, text: string): SeedDocument {
   const limit = faultOfYaml(text);
   if (limit) throw new SeedError({ file, line: limit.line }, limit.reason);

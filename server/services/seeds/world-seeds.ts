@@ -1,7 +1,11 @@
+import { Readable } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
+import type { Router } from 'express';
 import jsonPatch from 'fast-json-patch';
-import type { AppliedSeed, SeedChange } from '../../api/routes/seeds.ts';
-import { parseJson } from '../../api/server/read-body.ts';
+import { type AppliedSeed, type SeedChange, seedRoutes } from '../../api/routes/seeds.ts';
+import { sendStream } from '../../api/server/compress.ts';
+import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
+import { parseJson, readText } from '../../api/server/read-body.ts';
 import { envWithScm, type ScmAccess, withoutScm } from '../../mocks/scm/scm-address.ts';
 import type { Caller } from '../../model/caller.ts';
 import { codeToRun } from '../../model/code-to-run.ts';
@@ -27,8 +31,7 @@ import { seedTarget, TrialWorld } from './seed-target.ts';
 import type { TextFormat } from './seed-text.ts';
 import { parseSeedDocument } from './seed-yaml.ts';
 
-/** A seed document in the body of a request. */
-export interface SentSeed {
+interface SentSeed {
   format: TextFormat;
   text: string;
 }
@@ -122,11 +125,7 @@ export function worldSeeds(options: WorldSeedsOptions) {
         'other changes to the world prevented applying the seed. Try again.',
       );
     },
-    /**
-     * The text of a seed document of the present world.
-     *
-     * @param scope path of an organization, `/` for everything. Throws 400, 404 when it names none.
-     */
+    /** A seed document of the present world. @param scope path of an organization, `/` for everything; throws 400, 404 when it names none */
     export(scope: string, format: TextFormat): string {
       const revise = scm && ((form: JsonObject) => withoutScm(form, scm()));
       const { gatewayUrl } = addresses();
@@ -188,7 +187,6 @@ function withoutTrialId(change: SeedChange): SeedChange {
 
 const { compare } = jsonPatch;
 
-/** A world before and after a seed was applied to it. */
 interface AppliedWorld extends Pick<FormOptions, 'typePrefix'> {
   before(id: Uuid): StoredResource | undefined;
   after: WorldView;
@@ -232,4 +230,26 @@ function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld): SeedChange[] {
     changes.push({ path: pathOf(record, find), type: typeOf(record).collection, id, ...change });
   }
   return changes;
+}
+
+const JSON_TYPE = 'application/json';
+/** RFC 9512, and what was usual before it. */
+const YAML_TYPES = ['application/yaml', 'application/x-yaml', 'text/yaml', 'text/x-yaml'] as const;
+
+/** Seeds over HTTP: applied in one commit or not at all, and made of the world. */
+export function seedRouter(seeds: WorldSeeds, guard: RouteGuard): Router {
+  return mountRoutes(seedRoutes, guard, {
+    async applySeed({ caller, query, req }) {
+      const { type, text } = await readText(req, [JSON_TYPE, ...YAML_TYPES]);
+      if (text === '') throw new PlatformError('invalid_body', 'send the seed document as the body, as JSON or YAML');
+      const seedText = { format: type === JSON_TYPE ? 'json' : 'yaml', text } as const;
+      return seeds.apply(caller, seedText, query);
+    },
+    async exportSeed({ query: { scope = '/' }, req, res }) {
+      const isJson = req.accepts([YAML_TYPES[0], JSON_TYPE]) === JSON_TYPE;
+      const text = seeds.export(scope, isJson ? 'json' : 'yaml');
+      res.vary('Accept').type(isJson ? JSON_TYPE : YAML_TYPES[0]);
+      await sendStream(Readable.from([Buffer.from(text)]), res);
+    },
+  });
 }
