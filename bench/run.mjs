@@ -1,51 +1,32 @@
 // Runs a benchmark: node bench/run.mjs NAME [arguments]. It bundles bench/NAME.ts to dist/bench first, so that what is measured is the
 // code as it ships. `whole` runs all that have goals, one after another because each needs the whole machine, prints one table, and writes
-// it to figures.md; with `--quick`, only what needs no other emulators, in two minutes. `baselines` instead only reports.
+// it to figures.md; with `--quick`, only what needs no other emulators, in two minutes.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'vite';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { bundle, root } from '../scripts/bundle.mjs';
 
-/** Time limit for a run that only reports. */
-const REPORT_LIMIT_MS = 60_000;
 const QUICK_BENCHMARKS = ['speed baselines'];
 const ALL_BENCHMARKS = ['speed', 'speed memory', 'control-plane', 'store', 'records', 'floods'];
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const outDir = join(root, 'dist', 'bench');
 const [name = '', ...args] = process.argv.slice(2);
-// At the end of the tests it only reports; it cannot fail them.
-const isReportOnly = args.includes('baselines');
 const isQuick = args.includes('--quick');
 
-async function bundle(name, source = join(root, 'bench', `${name}.ts`)) {
-  await build({
-    root,
-    configFile: false,
-    logLevel: 'warn',
-    ssr: { noExternal: true, target: 'node' },
-    build: {
-      ssr: true,
-      outDir,
-      emptyOutDir: false,
-      copyPublicDir: false,
-      target: 'node20',
-      rolldownOptions: { input: { [name]: source }, output: { format: 'es', entryFileNames: '[name].js' } },
-    },
-  });
+async function buildBenchmark(name, source = join(root, 'bench', `${name}.ts`)) {
+  await bundle({ input: { [name]: source }, outDir, output: { format: 'es', entryFileNames: '[name].js' } });
   return join(outDir, `${name}.js`);
 }
 
 async function run(name, args, env = process.env) {
-  const limit = isReportOnly && { timeout: REPORT_LIMIT_MS };
-  return spawnSync(process.execPath, [await bundle(name), ...args], { stdio: 'inherit', env, ...limit }).status ?? 1;
+  return spawnSync(process.execPath, [await buildBenchmark(name), ...args], { stdio: 'inherit', env }).status ?? 1;
 }
 
 async function runAll() {
   const { printLines } = await import(
-    pathToFileURL(await bundle('goals', join(root, 'bench', 'speed', 'goals.ts'))).href
+    pathToFileURL(await buildBenchmark('goals', join(root, 'bench', 'speed', 'goals.ts'))).href
   );
   const [lines, failed] = [[], []];
   const file = join(outDir, 'lines.json');
@@ -71,11 +52,13 @@ function origin() {
   return `${kind} on ${date} at commit ${commit}: ${availableParallelism()} cores of ${processor}, Node.js ${process.versions.node}.`;
 }
 
-if (name === 'whole' && !isReportOnly) await runAll();
-else if (name === 'whole') await run('speed', args);
+const unknownArgs = args.filter((arg) => ![...ALL_BENCHMARKS, ...QUICK_BENCHMARKS, '--quick'].includes(arg));
+if (name === 'whole' && unknownArgs.length > 0) {
+  console.error(`'whole' does not know ${unknownArgs.join(' ')}. Usage: node bench/run.mjs whole [--quick]`);
+  process.exitCode = 2;
+} else if (name === 'whole') await runAll();
 else if (/^[a-z-]+$/.test(name) && existsSync(join(root, 'bench', `${name}.ts`))) {
-  const status = await run(name, args);
-  process.exitCode = isReportOnly ? 0 : status;
+  process.exitCode = await run(name, args);
 } else {
   console.error(
     `There is no benchmark '${name}'. Usage: node bench/run.mjs NAME, where NAME is whole or a file bench/NAME.ts.`,

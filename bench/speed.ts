@@ -1,12 +1,12 @@
 // Terrarium beside what a developer might take instead, and beside baselines: servers that do a part of the work and nothing else.
 // All of them serve the same two requests, in short turns, so that a busy moment of the machine meets them alike.
 // `node bench/run.mjs speed` installs the others on demand; `baselines` as argument measures beside the baselines alone, in less than
-// half a minute, and never fails. See bench/README.md for how to read the tables.
+// two minutes. See bench/README.md for how to read the tables.
 //
 //   node bench/run.mjs speed [baselines] [load]    `load` leaves out all but the requests
 //   node bench/run.mjs speed memory                memory after 13,000 to 200,000 calls of 10 KB
 import { setTimeout as wait } from 'node:timers/promises';
-import { coldCalls, edits } from './speed/calls.ts';
+import { coldCalls, coldShapes, edits } from './speed/calls.ts';
 import { type Line, printTable } from './speed/goals.ts';
 import { ORDER } from './speed/handler.ts';
 import {
@@ -186,7 +186,12 @@ async function callLines(platform: Terrarium, folder: string, rounds: number): P
     ['edit by API to served', took.byApi, 15],
     ['edit of a linked file to served', took.byFile, 40],
   ] as const;
-  return goals.map(([label, measured, atMost]) => ({ label, measured, unit: 'ms', goal: { atMost } }));
+  const { shapes, bareMs } = await coldShapes(platform, folder, rounds);
+  const reference = { name: 'a bare process', measured: bareMs };
+  return [
+    ...goals.map(([label, measured, atMost]) => ({ label, measured, unit: 'ms', goal: { atMost } })),
+    ...shapes.map(([shape, measured]) => ({ label: `cold call, none is, ${shape}`, measured, unit: 'ms', reference })),
+  ];
 }
 
 /** Memory ten seconds after so many calls: what grew with the first thousands of calls must not go on growing. */

@@ -1,8 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { PLAIN_ENV } from './baselines.ts';
 import { lambdaSource } from './handler.ts';
-import { type BenchmarkRequest, median } from './harness.ts';
+import { type BenchmarkRequest, CLI, median } from './harness.ts';
 import { AUTHORIZATION, type Published, type Terrarium } from './terrarium.ts';
 
 /** Generic processes are ready again after that long. */
@@ -34,6 +37,53 @@ export async function coldCalls(
     atOnce.push(Math.max(...took.map(({ ms }) => ms)));
   }
   return { spare: median(spare), none: median(none), atOnce: median(atOnce) };
+}
+
+const SHAPES: Readonly<Record<string, string>> = {
+  'a callback': 'exports.run = (event, context, callback) => callback(null, event)',
+  'no parameter': 'exports.run = () => 1',
+  'an async function': 'exports.run = async (event) => event',
+  'a Promise': 'exports.run = (event) => Promise.resolve(event)',
+  'a method of a class': 'class Shop { async run(event) { return event; } }\nmodule.exports = new Shop();',
+  'an ES module': 'export const run = async (event) => event;',
+  TypeScript: 'export const run = async (event: string): Promise<string> => event;',
+  'https to the CRM': `exports.run = (event, context, callback) => require('https').request({ method: 'POST',
+    host: process.env.CRM_API_BASEPATH, path: '/servlet/servlet.WebToLead' },
+    (response) => response.resume().on('end', () => callback(null, 'sent'))).end('oid=1');`,
+  'axios loaded': "const axios = require('axios'); exports.run = async () => axios.VERSION;",
+};
+
+/** Milliseconds of cold calls of handlers of ten shapes without a spare, and of a bare process from its start to its end. */
+export async function coldShapes(
+  platform: Terrarium,
+  folder: string,
+  rounds: number,
+): Promise<{ shapes: [shape: string, ms: number][]; bareMs: number }> {
+  const lambdaFolder = join(folder, 'lambda');
+  mkdirSync(lambdaFolder);
+  writeFileSync(join(lambdaFolder, 'part.js'), 'exports.part = 1;');
+  writeFileSync(join(lambdaFolder, 'index.js'), "const { part } = require('./part'); exports.run = async () => part;");
+  writeFileSync(join(folder, 'bare.js'), '');
+  const ofPackage = { code_type: 'package', package_url: pathToFileURL(lambdaFolder).href, handler: 'index.run' };
+  const properties: Record<string, object> = { 'a folder of two files': { ...ofPackage, code: undefined } };
+  for (const [shape, code] of Object.entries(SHAPES)) properties[shape] = { code };
+  const NODE_PATH = join(dirname(CLI), '..', '..', 'node_modules');
+  const env = { NODE_OPTIONS: '--no-deprecation', NODE_PATH, CRM_API_BASEPATH: 'crm.example.com' };
+  const shapesMs = Object.keys(properties).map((): number[] => []);
+  const bareMs: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const published: Published[] = [];
+    for (const shape of Object.values(properties)) published.push(await platform.publish({ ...shape, env }));
+    await wait(REST_MS);
+    for (const [at, endpoint] of published.entries()) shapesMs[at]?.push((await platform.call(endpoint)).ms);
+    const beganMs = performance.now();
+    spawnSync(process.execPath, [join(folder, 'bare.js')], { env: PLAIN_ENV });
+    bareMs.push(performance.now() - beganMs);
+  }
+  return {
+    shapes: Object.keys(properties).map((shape, at) => [shape, median(shapesMs[at] ?? [])]),
+    bareMs: median(bareMs),
+  };
 }
 
 /** Milliseconds from sending another source, or writing it to the linked file, to the first answer that it gives. */

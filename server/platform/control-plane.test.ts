@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { FaultRules } from '../api/server/fault-rules.ts';
 import { GracefulShutdown, listenAt } from '../api/server/listening.ts';
 import { basic, send } from '../testing/client.ts';
 import { sharedPlatform } from '../testing/platform.ts';
@@ -366,17 +367,24 @@ it.each(['h2c', 'websocket'])(
   },
 );
 
-it('a client that sends its head a byte now and then is cut off', async () => {
-  const slow = createControlPlane({
+const controlPlaneWith = (options: Partial<Parameters<typeof createControlPlane>[0]>) =>
+  createControlPlane({
     version: 'x',
     allowedHosts: new Set(),
     corsOrigins: [],
     limits: { requestTargetBytes: 1_000, requestBodyBytes: 1_000 },
     shutdown: new GracefulShutdown(),
-    arrivalTimes: { headersMs: 200, requestMs: 400 },
+    opened: Promise.resolve(),
+    admit: () => {},
+    faults: new FaultRules(() => {}),
+    recording: { nowMs: Date.now, userIdOf: () => undefined, onExchange: () => {} },
     routers: {},
     onFault: (fault) => expect.unreachable(String(fault)),
+    ...options,
   });
+
+it('a client that sends its head a byte now and then is cut off', async () => {
+  const slow = controlPlaneWith({ arrivalTimes: { headersMs: 200, requestMs: 400 } });
   const { port } = await listenAt(slow, { host: '127.0.0.1', port: 0 });
   const socket = connect(port, '127.0.0.1');
   let answer = '';
@@ -398,16 +406,10 @@ it('lets early requests wait until the platform can answer', async () => {
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const starting = createControlPlane({
-    version: 'x',
-    allowedHosts: new Set(),
-    corsOrigins: [],
-    limits: { requestTargetBytes: 1_000, requestBodyBytes: 1_000 },
-    shutdown: new GracefulShutdown(),
+  const starting = controlPlaneWith({
     opened,
     admit: () => events.push('admitted'),
     routers: { '/meta': (_, res) => void res.end('answer') },
-    onFault: (fault) => expect.unreachable(String(fault)),
   });
   const arrived = once(starting, 'request');
   const { port } = await listenAt(starting, { host: '127.0.0.1', port: 0 });

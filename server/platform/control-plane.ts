@@ -37,12 +37,12 @@ export interface ControlPlaneOptions {
   /** Time limits for requests to arrive (default: the usual ones). */
   arrivalTimes?: ArrivalTimes;
   /** Resolves when the platform can answer; earlier requests wait. */
-  opened?: Promise<void>;
+  opened: Promise<void>;
   /** Looks at each request before the services do, and may give it the credentials of its session. */
-  admit?(request: IncomingMessage): void;
-  faults?: FaultRules;
+  admit(request: IncomingMessage): void;
+  faults: FaultRules;
   /** Tells of requests and their answers once they are over. */
-  recording?: ExchangeRecording;
+  recording: ExchangeRecording;
   /** The handlers of requests by the path below which they answer, e.g. `/meta`. */
   routers: Readonly<Record<string, RequestHandler>>;
   onFault(fault: unknown): void;
@@ -60,25 +60,22 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   app.use(compressAnswers());
   app.use(everyResponse(options));
   app.use(allowOrigins(options.corsOrigins));
-  let isOpen = options.opened === undefined;
-  options.opened?.then(() => {
+  let isOpen = false;
+  options.opened.then(() => {
     isOpen = true;
   });
   app.use((req, res, next) => {
     options.shutdown.track(req, res);
     if (isOpen) next();
-    else options.opened?.then(() => next());
+    else options.opened.then(() => next());
   });
   app.use((req, _res, next) => {
-    options.admit?.(req);
+    options.admit(req);
     next();
   });
-  const { faults } = options;
-  if (faults) {
-    const bodyOf = (error: PlatformError, path: string) => errorBody(path, error);
-    app.use('/meta', faults.handlerFor('resources', bodyOf));
-    app.use('/security', faults.handlerFor('security', bodyOf));
-  }
+  const bodyOf = (error: PlatformError, path: string) => errorBody(path, error);
+  app.use('/meta', options.faults.handlerFor('resources', bodyOf));
+  app.use('/security', options.faults.handlerFor('security', bodyOf));
   for (const [path, router] of Object.entries(options.routers)) app.use(path, router);
   app.use((req) => {
     throw new PlatformError('no_route', `no route: ${req.method} ${req.path}`);
@@ -98,7 +95,7 @@ export function createControlPlane(options: ControlPlaneOptions): Server {
   );
   const answer = (req: IncomingMessage, res: ServerResponse) => {
     req.url = pathOf(req.url ?? '/');
-    if (options.recording) recordExchange(req, res, options.recording);
+    recordExchange(req, res, options.recording);
     app(req, res);
   };
   server.on('upgrade', (req, duplex, head) => {

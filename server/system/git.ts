@@ -23,11 +23,7 @@ export function gitSettings(settings: Readonly<Record<string, string>>): Record<
   return { GIT_CONFIG_COUNT: String(Object.keys(settings).length), ...Object.fromEntries(pairs) };
 }
 
-/**
- * Resolves to the output of git in a folder. Rejects with the last line of git's error output; the code is ENOENT if
- * git is not on the PATH.
- * @throws an Error with the last line of git's complaint; its code is ENOENT if git is not on the PATH
- */
+/** Resolves to git's output in a folder. Rejects with the last line of its error output; the code is ENOENT if git is not on the PATH. */
 export function runGit(dir: string, args: readonly string[], { signal, env, input }: GitRun = {}): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const options = {

@@ -13,6 +13,7 @@ export { type Authorization, basic, bearer, type Reply } from './client.ts';
 const ajv = addFormats.default(new Ajv2020({ strict: false }));
 ajv.addSchema(standingAlone({ $id: `${BASE}/schemas`, $defs: schemas }));
 const validators = new WeakMap<object, ValidateFunction>();
+const validated = new Set<DocumentedOperation>();
 
 /** Like `send`; throws if a response does not match its route. */
 export async function send(...[method, url, options]: Parameters<typeof sendAnything>): Promise<Reply> {
@@ -20,10 +21,16 @@ export async function send(...[method, url, options]: Parameters<typeof sendAnyt
   const { pathname } = new URL(url);
   const operation = operationOf(method, pathname.replace(/(?<=.)\/$/, ''));
   const violation = operation && violationIn(operation.responses[reply.status], reply);
+  if (operation && violation === undefined && reply.status < 400) validated.add(operation);
   if (violation === undefined) return reply;
   throw new Error(
     `${method} ${url}: ${reply.status} does not match the description of ${operation?.path}: ${violation}`,
   );
+}
+
+/** A sentence on how many operations have succeeded with a valid response. Test files in one worker count together. */
+export function validatedShare(): string {
+  return `${validated.size} of ${operations.length} operations succeeded with a response that the API document allows`;
 }
 
 function violationIn(

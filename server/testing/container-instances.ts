@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { closeWithin, listenAt } from '../api/server/listening.ts';
 import { ContainerProxy } from '../gateway/container-proxy.ts';
 import type { GatewayOptions } from '../gateway/gateway.ts';
 import type { InstanceDirectory, ServingInstance } from '../gateway/round-robin.ts';
@@ -34,9 +34,7 @@ export class InstanceServer {
   }
 
   async start(port = 0): Promise<this> {
-    this.server.listen(port, '127.0.0.1');
-    await once(this.server, 'listening');
-    this.port = (this.server.address() as AddressInfo).port;
+    this.port = (await listenAt(this.server, { host: '127.0.0.1', port })).port;
     return this;
   }
 
@@ -46,10 +44,8 @@ export class InstanceServer {
 
   /** Simulates a machine that is switched off: nothing listens, all connections are reset. */
   async kill(): Promise<void> {
-    const closed = this.server.listening && once(this.server, 'close');
-    this.server.close();
     for (const socket of this.sockets) socket.resetAndDestroy();
-    await closed;
+    if (this.server.listening) await closeWithin(this.server, 0);
   }
 }
 

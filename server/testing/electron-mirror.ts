@@ -1,13 +1,12 @@
 // Electron's own package with its own installer, and a mirror on loopback with a replacement of the binary.
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { cp, mkdir, symlink } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 import electron from '../../node_modules/electron/package.json' with { type: 'json' };
+import { closeWithin, listenAt } from '../api/server/listening.ts';
 import { packageFile } from '../system/package-file.ts';
 
 const FILES = ['package.json', 'install.js', 'checksums.json', 'index.js'];
@@ -53,9 +52,7 @@ export async function startElectronMirror(script: string): Promise<ElectronMirro
       sendBinary(mirror.behavior, response, bytes);
     } else response.writeHead(404).end();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // a listening TCP server has a port
+  const { port } = await listenAt(server, { host: '127.0.0.1', port: 0 });
   const mirror: ElectronMirror = {
     behavior: 'well',
     requestCount: 0,
@@ -64,11 +61,7 @@ export async function startElectronMirror(script: string): Promise<ElectronMirro
       electron_use_remote_checksums: '1',
       electron_config_cache: join(folder, 'cache'),
     }),
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    stop: () => closeWithin(server, 0),
   };
   return mirror;
 }

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeWithin, listenAt } from '../api/server/listening.ts';
 
 export type Answer = (response: ServerResponse) => void;
 
@@ -38,19 +37,14 @@ export async function startEngineServer(): Promise<EngineServer> {
     requests.push(url);
     answers.findLast(([path]) => path.test(url))?.[1](response);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = await listenAt(server, { host: '127.0.0.1', port: 0 });
   return {
-    url: `tcp://127.0.0.1:${(server.address() as AddressInfo).port}`, // a TCP server has one
+    url: `tcp://127.0.0.1:${port}`,
     requests,
     answer: (path, answer) => void answers.push([path, answer]),
     reset() {
       answers = [...ANSWERS];
     },
-    async stop() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    stop: () => closeWithin(server, 0),
   };
 }

@@ -1,5 +1,5 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenAt } from '../api/server/listening.ts';
 
 /** Source of a handler that waits at the gate whose URL is its event, and returns the response. */
 export const WAIT_AT_GATE = `
@@ -11,13 +11,14 @@ export const WAIT_AT_GATE = `
 
 /** A server that keeps its clients waiting until the test releases them, for lambdas that must take exactly as long as needed. */
 export class Gate {
+  url = '';
   readonly #server: Server;
   #heldResponses: ServerResponse[] = [];
   #waiters: (() => void)[] = [];
 
   static async open(): Promise<Gate> {
     const gate = new Gate();
-    await new Promise<void>((resolve) => gate.#server.listen(0, '127.0.0.1', resolve));
+    gate.url = `http://127.0.0.1:${(await listenAt(gate.#server, { host: '127.0.0.1', port: 0 })).port}/`;
     return gate;
   }
 
@@ -26,11 +27,6 @@ export class Gate {
       this.#heldResponses.push(response);
       for (const waiter of this.#waiters) waiter();
     });
-  }
-
-  get url(): string {
-    // A listening TCP server has such an address.
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`;
   }
 
   /** Number of waiting clients. */

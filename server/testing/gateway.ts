@@ -10,56 +10,11 @@ import type { Change } from '../model/commit.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Invocation, LambdaCall, LambdaValue, Outcome } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { StoredResource, Uuid, WorldView } from '../model/record.ts';
+import type { StoredResource, Uuid } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';
+import { WorldIndex } from '../storage/world/world-index.ts';
 import { MemoryLog } from './memory-log.ts';
-
-const TYPES: Partial<Record<TypeWord, string>> = {
-  lambdas: 'Resource::Node::Lambda',
-  containers: 'Resource::Container',
-  apis: 'Resource::Api',
-  apiendpoints: 'Resource::ApiEndpoint',
-  providers: 'Configuration::Provider::Kong',
-};
-
-/** A world with a few records, sufficient for a gateway. */
-class FakeWorld implements WorldView {
-  readonly root = record('Resource::Organization', 'root', null, {});
-  readonly records = new Map<Uuid, StoredResource>([[this.root.id, this.root]]);
-
-  find(id: Uuid) {
-    return this.records.get(id);
-  }
-  all(collection: TypeWord) {
-    return [...this.records.values()].filter(({ type }) => type === TYPES[collection]);
-  }
-  children(parentId: Uuid, collection: TypeWord) {
-    return this.all(collection).filter(({ parent }) => parent === parentId);
-  }
-  ownedBy(): never {
-    throw new Error('not used by the gateway');
-  }
-  named(): never {
-    throw new Error('not used by the gateway');
-  }
-  referrersOutside(): never {
-    throw new Error('not used by the gateway');
-  }
-  referrers(): never {
-    throw new Error('not used by the gateway');
-  }
-}
-
-function record(type: string, name: string, parent: Uuid | null, properties: JsonObject): StoredResource {
-  const at = '2026-01-01T00:00:00.000Z';
-  const owner = '00000000-0000-4000-8000-000000000000';
-  const state = 'Active' as const;
-  const [created, modified] = [
-    { by: owner, at },
-    { action: 'create' as const, by: owner, at },
-  ];
-  return { id: randomUUID(), type, name, parent, state, owner, created, modified, properties };
-}
+import { record, smallWorld } from './small-world.ts';
 
 export const ok = (value: LambdaValue): Outcome => ({ ok: true, value });
 export const text = (written: string): Outcome => ok({ kind: 'text', bytes: Buffer.from(written) });
@@ -89,7 +44,7 @@ const NO_ENGINE = { serving: () => [], unavailableReason: () => 'no container en
 
 /** A running gateway with a world to fill, functions as lambdas, and named callers. */
 export class TestGateway {
-  readonly world = new FakeWorld();
+  readonly world = WorldIndex.indexOf(Object.values(smallWorld().resources));
   readonly log: MemoryLog<StoredResult>;
   readonly calls: LambdaCall[] = [];
   readonly traffic: ExchangeRecord[] = [];
@@ -159,7 +114,6 @@ export class TestGateway {
   /** Commits a record: a new one, or another version of one. */
   put(after: StoredResource): StoredResource {
     const before = this.world.find(after.id);
-    this.world.records.set(after.id, after);
     this.#changed({ after, ...(before && { before }) });
     return after;
   }
@@ -169,16 +123,20 @@ export class TestGateway {
   }
 
   remove(before: StoredResource): void {
-    this.world.records.delete(before.id);
     this.#changed({ before });
   }
 
   #changed(change: Change): void {
+    this.world.apply(this.world.prepare([change]));
     this.gateway.changed([change]);
   }
 
+  #add(collection: TypeWord, name: string, members?: Partial<StoredResource>): StoredResource {
+    return this.put(record(collection, name, members));
+  }
+
   lambda(handler: Handler, properties: JsonObject = {}, accept?: string): StoredResource {
-    const lambda = this.put(record('Resource::Node::Lambda', 'fake', this.world.root.id, properties));
+    const lambda = this.#add('lambdas', 'fake', { properties });
     this.#handlers.set(lambda.id, { handler, accept });
     return lambda;
   }
@@ -186,22 +144,22 @@ export class TestGateway {
   /** A container that exposes its port 8080 as `web`. */
   container(name: string): StoredResource {
     const mapping = { name: 'web', protocol: 'tcp', container_port: 8080, expose_endpoint: true, lb_port: 80 };
-    return this.put(record('Resource::Container', name, this.world.root.id, { port_mappings: [mapping] }));
+    return this.#add('containers', name, { properties: { port_mappings: [mapping] } });
   }
 
   provider(properties: JsonObject): StoredResource {
-    return this.put(record('Configuration::Provider::Kong', 'gateway', this.world.root.id, properties));
+    return this.#add('providers', 'gateway', { type: 'Configuration::Provider::Kong', properties });
   }
 
   api(name: string): StoredResource {
-    return this.put(record('Resource::Api', name, this.world.root.id, {}));
+    return this.#add('apis', name);
   }
 
   /** Publishes a target, by default at `/{api}{resource}` for all methods. */
   endpoint(api: StoredResource, target: StoredResource, properties: JsonObject): StoredResource {
     const kind = target.type === 'Resource::Container' ? 'container' : 'lambda';
     const implementation = { implementation_type: kind, implementation_id: target.id };
-    return this.put(record('Resource::ApiEndpoint', 'endpoint', api.id, { ...implementation, ...properties }));
+    return this.#add('apiendpoints', 'endpoint', { parent: api.id, properties: { ...implementation, ...properties } });
   }
 
   /** A caller with `token` as the Authorization header. */

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pack } from 'tar-stream';
+import { listenAt } from '../api/server/listening.ts';
 
 const BUSYBOX = '/bin/busybox';
 /** Content that makes the image slow to load; random, so that no daemon has it cached. */
@@ -87,8 +87,7 @@ export async function startSlowRegistry(): Promise<SlowRegistry> {
     if (found === layer) return void sendSlowly(res);
     return res.end(found.content);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // listens on TCP, see above
+  const { port } = await listenAt(server, { host: '127.0.0.1', port: 0 });
   return {
     image: `127.0.0.1:${port}/terrarium-test/slow:1`,
     waitForHalf: () => halfWay.opened,

@@ -4,7 +4,8 @@
  * that leaves an orphan behind, prints the id of the orphan, and stops.
  */
 import { LambdaService } from '../runtimes/lambdas/lambda-service.ts';
-import { inlineLambda, worldOf } from './lambda-world.ts';
+import { WorldIndex } from '../storage/world/world-index.ts';
+import { record, smallWorld } from './small-world.ts';
 
 const [childFile = '', scratchDir = '', task = ''] = process.argv.slice(2);
 
@@ -21,7 +22,14 @@ const ORPHAN = `exports.run = () => new Promise((resolve) => {
   parent.once('close', () => resolve([pid]));
 })`;
 
-const view = worldOf(
+const inlineLambda = (id: string, code: string) =>
+  record('lambdas', id, {
+    id,
+    properties: { runtime: 'nodejs', code_type: 'inline', code, handler: 'run', timeout: 60 },
+  });
+
+const view = WorldIndex.indexOf([
+  ...Object.values(smallWorld().resources),
   // What it starts can be known by its parent only.
   inlineLambda(
     'busy',
@@ -40,7 +48,7 @@ const view = worldOf(
       [...pids, require("child_process").spawn("sleep", ["600"], { stdio: "ignore", detached }).pid], [process.pid])`,
   ),
   inlineLambda('orphan', ORPHAN),
-);
+]);
 
 const service = new LambdaService({
   view,

@@ -3,11 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { inject } from 'vitest';
+import type { Change } from '../model/commit.ts';
 import type { Invocation, LambdaCall } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
-import type { StoredResource, WorldView } from '../model/record.ts';
+import type { StoredResource } from '../model/record.ts';
 import { LambdaService, type LambdaServiceOptions } from '../runtimes/lambdas/lambda-service.ts';
+import { WorldIndex } from '../storage/world/world-index.ts';
 
 const OWNER = '00000000-0000-4000-8000-000000000001';
 
@@ -25,7 +27,7 @@ export const HOLD_BUFFERS = `const held = [];
 export class TestLambdaService {
   readonly lambdas: LambdaService;
   readonly folder: string;
-  readonly #resources = new Map<string, StoredResource>();
+  readonly #world = new WorldIndex();
   #changes = 0;
   #outboundRules: OutboundRule[] = [];
 
@@ -49,7 +51,7 @@ export class TestLambdaService {
     this.put('root', null, 'Resource::Organization', {});
     fill(this);
     this.lambdas = new LambdaService({
-      view: this.#view(),
+      view: this.#world,
       addresses: () => ({ metaUrl: 'http://t/meta', securityUrl: 'http://t/security', gatewayUrl: 'http://t:1' }),
       nowMs: Date.now,
       scratchDir: path.join(folder, 'scratch'),
@@ -71,7 +73,7 @@ export class TestLambdaService {
 
   /** Writes a resource like a commit; returns its id. */
   put(id: string, parent: string | null, type: string, properties: JsonObject): string {
-    const before = this.#resources.get(id);
+    const before = this.#world.find(id);
     this.#changes += 1;
     const at = new Date(this.#changes).toISOString();
     const after: StoredResource = {
@@ -85,8 +87,7 @@ export class TestLambdaService {
       modified: { action: before ? 'update' : 'create', by: OWNER, at },
       properties,
     };
-    this.#resources.set(id, after);
-    this.lambdas?.changed([before ? { before, after } : { after }]);
+    this.#changed(before ? { before, after } : { after });
     return id;
   }
 
@@ -101,9 +102,13 @@ export class TestLambdaService {
   }
 
   remove(id: string): void {
-    const before = this.#resources.get(id);
-    this.#resources.delete(id);
-    if (before) this.lambdas.changed([{ before }]);
+    const before = this.#world.find(id);
+    if (before) this.#changed({ before });
+  }
+
+  #changed(change: Change): void {
+    this.#world.apply(this.#world.prepare([change]));
+    this.lambdas?.changed([change]);
   }
 
   /** Invokes a lambda with a body. */
@@ -119,27 +124,6 @@ export class TestLambdaService {
   /** Creates a lambda and invokes it once. */
   run(code: string, properties: JsonObject = {}, body: string | Uint8Array = ''): Promise<Invocation> {
     return this.invoke(this.lambda(code, properties), body);
-  }
-
-  #view(): WorldView {
-    const resources = this.#resources;
-    const all = (): StoredResource[] => [...resources.values()];
-    const unused = (): never => {
-      throw new Error('not used by lambdas');
-    };
-    return {
-      get root() {
-        return resources.get('root') ?? unused();
-      },
-      find: (id) => resources.get(id),
-      all: (collection) =>
-        collection === 'lambdas' ? all().filter(({ type }) => type === 'Resource::Node::Lambda') : unused(),
-      children: unused,
-      ownedBy: unused,
-      named: unused,
-      referrers: unused,
-      referrersOutside: unused,
-    };
   }
 }
 

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { applyPatch, type Operation } from 'fast-json-patch';
 import { PlatformError } from '../model/errors.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
-import type { Grant, StoredResource, Uuid, WorldView } from '../model/record.ts';
-import { typeOf, typeOfWord } from '../model/registry.ts';
-import { referencesOf } from '../model/rules/references.ts';
+import type { Grant, StoredResource, Uuid } from '../model/record.ts';
+import { typeOfWord } from '../model/registry.ts';
 import { parseWith } from '../model/rules/validate.ts';
 import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { SeedTarget } from '../services/seeds/seed-target.ts';
+import { WorldIndex } from '../storage/world/world-index.ts';
 
 export const DEFAULT_PROVIDERS = ['default-docker', 'default-lambda', 'default-gateway', 'default-gateway-manager'];
 
@@ -28,29 +28,15 @@ export class PlainWorld implements SeedTarget {
   readonly created: Created[] = [];
   readonly patches: { id: Uuid; operations: readonly Operation[] }[] = [];
   readonly grants = new Map<Uuid, Record<string, Grant>>();
-  readonly view: WorldView;
+  readonly view = new WorldIndex();
 
   constructor() {
-    const all = () => this.created.map((created) => this.#record(created));
-    const root: Created = { id: this.rootId, parentId: null, collection: 'orgs', body: { name: 'root' } };
-    this.view = {
-      root: this.#record(root),
-      find: (id) => [this.view.root, ...all()].find((candidate) => candidate.id === id),
-      children: (id, collection) =>
-        all().filter(
-          (candidate) => candidate.parent === id && (!collection || typeOf(candidate).collection === collection),
-        ),
-      ownedBy: () => [],
-      all: (collection) => all().filter((candidate) => typeOf(candidate).collection === collection),
-      named: (collection, name, parentId) =>
-        this.view.children(parentId ?? '', collection).filter((candidate) => candidate.name === name),
-      referrers: (id, collection) =>
-        all().filter(
-          (candidate) =>
-            (!collection || typeOf(candidate).collection === collection) && referencesOf(candidate).includes(id),
-        ),
-      referrersOutside: () => [],
-    };
+    this.#save({ id: this.rootId, parentId: null, collection: 'orgs', body: { name: 'root' } });
+  }
+
+  #save(created: Created): void {
+    const before = this.view.find(created.id);
+    this.view.apply(this.view.prepare([{ ...(before && { before }), after: this.#record(created) }]));
   }
 
   #record({ id, parentId, collection, body }: Created): StoredResource {
@@ -95,7 +81,9 @@ export class PlainWorld implements SeedTarget {
       '/properties',
     );
     const id = typeof body.id === 'string' ? body.id : randomUUID();
-    this.created.push({ id, parentId, collection, body });
+    const created = { id, parentId, collection, body };
+    this.created.push(created);
+    this.#save(created);
     return { id };
   }
 
@@ -106,16 +94,21 @@ export class PlainWorld implements SeedTarget {
     const body = applyPatch(created.body, operations, true, false).newDocument;
     parseWith(typeOfWord(created.collection).properties, body.properties ?? {}, '/properties');
     created.body = body;
+    this.#save(created);
   }
 
   async setGrants(resourceId: Uuid, grants: Record<string, Grant>) {
     this.grants.set(resourceId, grants);
+    const before = this.view.find(resourceId);
+    if (before) this.view.apply(this.view.prepare([{ before, after: { ...before, grants } }]));
   }
 
   async remove(id: Uuid) {
     const at = this.created.findIndex((candidate) => candidate.id === id);
     if (this.view.children(id).length > 0) throw new PlatformError('in_use', 'it has children');
     this.created.splice(at, 1);
+    const before = this.view.find(id);
+    if (before) this.view.apply(this.view.prepare([{ before }]));
   }
 
   isPassword = async (text: string, hash: string) => hash === `hash of ${text}`;

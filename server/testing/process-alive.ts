@@ -1,14 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { isAlive as exists, statOf } from '../system/processes.ts';
 
 /** Is a process running? An ended process that was not waited for (a zombie) is not. */
 export function isAlive(pid: number): boolean {
+  if (!exists(pid)) return false;
   try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  try {
-    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+    return statOf(pid)[0] !== 'Z';
   } catch {
     // Without /proc the system cleans up orphans.
     return true;

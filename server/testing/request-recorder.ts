@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeWithin, listenAt } from '../api/server/listening.ts';
 import type { Body } from './tenant.ts';
 
 /** A loopback server that records every JSON body that the lambdas of a test report, in order. */
@@ -28,9 +28,7 @@ export async function startRequestRecorder(): Promise<RequestRecorder> {
     await whenReleased;
     res.end('reported');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // a listening TCP server has a port
+  const { port } = await listenAt(server, { host: '127.0.0.1', port: 0 });
   return {
     code: `
       const http = require('http');
@@ -51,10 +49,6 @@ export async function startRequestRecorder(): Promise<RequestRecorder> {
       return () => release();
     },
     untaken: reported,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: () => closeWithin(server, 0),
   };
 }

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { closeWithin, listenAt } from '../api/server/listening.ts';
 import type { StoredResource } from '../model/record.ts';
 import { AttemptLimiter } from '../services/security/attempt-limiter.ts';
 import { createAuthenticator } from '../services/security/authenticator.ts';
@@ -9,21 +8,13 @@ import { Credentials } from '../services/security/credentials.ts';
 import { createAuthorizer } from '../services/security/entitlements.ts';
 import { hashPassword, verifyPassword } from '../services/security/passwords.ts';
 import { securityRouter } from '../services/security/routes.ts';
+import { type Reply, send } from './client.ts';
 import { MemoryLog } from './memory-log.ts';
 import { TestWorld } from './security-world.ts';
 
 /** The password of all test users. */
 export const PASSWORD = 'correct horse';
 const passwordHash = hashPassword(PASSWORD);
-
-/** The response: status, parsed body, headers. */
-export interface ServiceResponse {
-  status: number;
-  // Tests read it with matchers that check its members.
-  // biome-ignore lint/suspicious/noExplicitAny: see above
-  body: any;
-  headers: Headers;
-}
 
 /** The security service on a separate port, with a world in memory that requests do not change. Call `stop` at the end. */
 export class TestSecurityService {
@@ -53,17 +44,14 @@ export class TestSecurityService {
       isPassword: (password, user) => verifyPassword(password, user && String(user.properties.password)),
       onFault: (fault) => service.faults.push(fault),
     });
-    service.#server.on('request', express().use('/security', routes)).listen(0, '127.0.0.1');
-    await once(service.#server, 'listening');
-    const { port } = service.#server.address() as AddressInfo; // listening on TCP
+    service.#server.on('request', express().use('/security', routes));
+    const { port } = await listenAt(service.#server, { host: '127.0.0.1', port: 0 });
     service.url = `http://127.0.0.1:${port}/security`;
     return service;
   }
 
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, 'close');
+  stop(): Promise<void> {
+    return closeWithin(this.#server, 0);
   }
 
   /** A user with the test password. */
@@ -81,18 +69,11 @@ export class TestSecurityService {
   }
 
   /** Sends one request below `/security`: a form if `form` is set, otherwise JSON if `json` is. */
-  async ask(
+  ask(
     request: string,
-    options: { auth?: string; json?: unknown; form?: Record<string, string> | [string, string][] } = {},
-  ): Promise<ServiceResponse> {
+    { auth, json, form }: { auth?: string; json?: unknown; form?: Record<string, string> | [string, string][] } = {},
+  ): Promise<Reply> {
     const [method = 'GET', path = '/'] = request.split(' ');
-    const headers: Record<string, string> = options.auth === undefined ? {} : { authorization: options.auth };
-    if (options.json !== undefined) headers['content-type'] = 'application/json';
-    const body = options.form
-      ? new URLSearchParams(options.form)
-      : options.json !== undefined && JSON.stringify(options.json);
-    const response = await fetch(`${this.url}${path}`, { method, headers, ...(body && { body }) });
-    const text = await response.text();
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
+    return send(method, `${this.url}${path}`, { auth, body: form ? new URLSearchParams(form) : json });
   }
 }

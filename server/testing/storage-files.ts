@@ -1,10 +1,4 @@
-import {
-  type AppendHandle,
-  type Chunks,
-  MemoryFiles,
-  type ReadHandle,
-  type StoreFiles,
-} from '../storage/files/files.ts';
+import { type AppendHandle, type Chunks, MemoryFiles } from '../storage/files/files.ts';
 
 export type FileStep = 'append' | 'sync' | 'truncate' | 'replace' | 'rename' | 'remove';
 
@@ -14,51 +8,15 @@ export function systemError(code: string): Error {
 }
 
 /** Files in memory whose steps a test can observe and fail. A failed append leaves half of its bytes in the file. */
-export class TestFiles implements StoreFiles {
-  readonly wasKilled = false;
-  readonly inner: MemoryFiles;
+export class TestFiles extends MemoryFiles {
   readonly steps: FileStep[] = [];
   /** Throws or rejects to fail a step. */
   before: (step: FileStep) => void | Promise<void> = () => undefined;
   /** Called after a step. */
   after: (step: FileStep) => void | Promise<void> = () => undefined;
 
-  constructor(inner = new MemoryFiles()) {
-    this.inner = inner;
-  }
-
-  pathOf(name: string): string {
-    return this.inner.pathOf(name);
-  }
-
-  check(): void {}
-
-  guard(): void {}
-
-  release(): void {}
-
-  read(name: string): Promise<Buffer | undefined> {
-    return this.inner.read(name);
-  }
-
-  openRead(name: string): Promise<ReadHandle | undefined> {
-    return this.inner.openRead(name);
-  }
-
-  readAt(name: string, position: number, lengthBytes: number): Buffer | undefined {
-    return this.inner.readAt(name, position, lengthBytes);
-  }
-
-  freeBytes(): Promise<number> {
-    return this.inner.freeBytes();
-  }
-
-  list(folder: string): Promise<string[]> {
-    return this.inner.list(folder);
-  }
-
-  async openAppend(name: string): Promise<AppendHandle> {
-    const handle = await this.inner.openAppend(name);
+  override async openAppend(name: string): Promise<AppendHandle> {
+    const handle = await super.openAppend(name);
     return {
       check: () => undefined,
       append: (bytes) =>
@@ -73,16 +31,16 @@ export class TestFiles implements StoreFiles {
     };
   }
 
-  async replace(name: string, content: Chunks): Promise<number> {
-    return this.#step('replace', () => this.inner.replace(name, content));
+  override async replace(name: string, content: Chunks): Promise<number> {
+    return this.#step('replace', () => super.replace(name, content));
   }
 
-  async rename(from: string, to: string): Promise<void> {
-    return this.#step('rename', () => this.inner.rename(from, to));
+  override async rename(from: string, to: string): Promise<void> {
+    return this.#step('rename', () => super.rename(from, to));
   }
 
-  async remove(name: string): Promise<void> {
-    return this.#step('remove', () => this.inner.remove(name));
+  override async remove(name: string): Promise<void> {
+    return this.#step('remove', () => super.remove(name));
   }
 
   /** The files as a crash would leave them now. */
@@ -91,7 +49,7 @@ export class TestFiles implements StoreFiles {
     const history = (await this.list('history')).map((name) => `history/${name}`);
     for (const name of ['world.json', 'journal.jsonl', 'log.jsonl', ...history]) {
       const content = await this.read(name);
-      if (content) await copy.replace(name, once(Buffer.from(content)));
+      if (content) await copy.replace(name, [Buffer.from(content)]);
     }
     return copy;
   }
@@ -108,9 +66,4 @@ export class TestFiles implements StoreFiles {
     await this.after(step);
     return result;
   }
-}
-
-/** Content for `replace` as one slice. */
-export async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield content;
 }

@@ -14,7 +14,7 @@ import { PlatformError } from '../../model/errors.ts';
 import { timeIfAny, timeOf } from '../../model/iso-time.ts';
 import { parseUuid, type Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import { requireRightTo } from '../../model/rules/rights.ts';
+import { requireRightTo } from '../../model/rules/actions.ts';
 import type { ContainerOperations } from '../../runtimes/containers/container-operations.ts';
 import type { InstanceStats } from '../../runtimes/containers/engine.ts';
 import type { Pull } from '../../runtimes/containers/pull-progress-tracker.ts';

@@ -101,7 +101,7 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
       );
     });
     const { log: _log, ...run } = runs.get(id);
-    res.location(addressOf(run));
+    res.location(`/inspect/pipelines/${run.id}`);
     return run;
   };
   return mountRoutes(deliveryRoutes, guard, {
@@ -159,7 +159,7 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
     },
     async beginPipelineRun({ body, res }) {
       const run = await runs.begin(body);
-      res.location(addressOf(run));
+      res.location(`/inspect/pipelines/${run.id}`);
       return run;
     },
     async tellPipelineRun({ path, body }) {
@@ -183,10 +183,6 @@ async function changeVariables(
     .flatMap((variable) => violationIn(variable) ?? []);
   if (violation) throw new PlatformError('invalid_body', `${violation.member} ${violation.reason}`);
   await projects.save({ ...project, variables: changed });
-}
-
-function addressOf({ id }: { id: string }): string {
-  return `/inspect/pipelines/${id}`;
 }
 
 /** Throws 400. */

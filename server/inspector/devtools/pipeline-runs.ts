@@ -144,19 +144,12 @@ export class PipelineRuns {
 
   /** Ends the runs that were running when the platform stopped: nothing reports their progress any more. */
   async settle(): Promise<void> {
-    for (const [id] of [...this.#options.log.entries()]) {
-      if (!this.#running.has(id)) await this.abandon(id, 'The platform stopped while this pipeline was running');
+    for (const [id, run] of [...this.#options.log.entries()]) {
+      if (this.#running.has(id) || run.state !== 'running') continue;
+      const jobs = run.jobs.map((job) => (job.state === 'running' ? { ...job, state: 'failed' as const } : job));
+      const log = [...run.log, 'The platform stopped while this pipeline was running. Its result is not known.'];
+      await this.#keep({ ...run, jobs, log, state: 'canceled', finishedAtMs: this.#timeIn(run) });
     }
-  }
-
-  /** Ends a run whose runner has disappeared without a report; a run that has ended does not change. */
-  async abandon(id: string, why: string): Promise<void> {
-    const run = this.#options.log.get(id);
-    if (run?.state !== 'running') return;
-    const jobs = run.jobs.map((job) => (job.state === 'running' ? { ...job, state: 'failed' as const } : job));
-    const log = [...run.log, `${why}. Its result is not known.`];
-    await this.#keep({ ...run, jobs, log, state: 'canceled', finishedAtMs: this.#timeIn(run) });
-    this.#running.delete(id);
   }
 
   /** Returns the present time for a run's record, not before its start: the clock may have been set while no platform ran. */

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { pipeline } from 'node:stream/promises';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { RequestHandler } from 'express';
 import { ToolClient } from '../../api/mcp/tool-client.ts';
@@ -19,6 +19,7 @@ export function toolHandler(baseUrl: () => string): RequestHandler {
     const { method } = req;
     const ended = new AbortController();
     res.once('close', () => ended.abort());
+    // Not `headersDistinct`: the credentials of a session of the window are added to `headers`.
     const headers = Object.entries(req.headers).flatMap(([name, value = []]) =>
       [value].flat().map((text): [string, string] => [name, text]),
     );
@@ -26,13 +27,8 @@ export function toolHandler(baseUrl: () => string): RequestHandler {
     const request = new Request(new URL(req.originalUrl, baseUrl()), { method, headers, signal: ended.signal });
     const answer = await handler.fetch(request, { parsedBody });
     res.status(answer.status).setHeaders(answer.headers);
-    try {
-      for await (const chunk of answer.body ?? []) {
-        if (!res.write(chunk)) await once(res, 'drain', { signal: ended.signal });
-      }
-      res.end();
-    } catch (failure) {
+    await pipeline(answer.body ?? [], res).catch((failure: unknown) => {
       if (!ended.signal.aborted) throw failure;
-    }
+    });
   };
 }

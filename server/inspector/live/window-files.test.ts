@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listenAt } from '../../api/server/listening.ts';
 import { windowFiles } from './window-files.ts';
 
 let packages: string;
@@ -21,8 +21,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'icon.svg'), 'the icon');
   await writeFile(join(folder, 'assets', 'main.js'), 'the script');
   server = createServer(express().use('/ui', windowFiles(folder)));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // listening on TCP it is not a string
+  base = `http://127.0.0.1:${(await listenAt(server, { host: '127.0.0.1', port: 0 })).port}`;
 });
 afterAll(async () => {
   server?.closeAllConnections();

@@ -22,7 +22,7 @@ import {
   unrepairedFailures,
 } from './failure-runs.ts';
 import { createsResources, type LikelyCauses, likelyCausesFinder } from './likely-causes.ts';
-import { detailsOf, type RecordedInvocation } from './recorded-invocation.ts';
+import { failedCallOf, type RecordedInvocation } from './recorded-invocation.ts';
 import { getInvocation, invocationFinder, type RecordedData } from './recorder-routes.ts';
 import { replay } from './replay.ts';
 
@@ -150,10 +150,7 @@ async function toRunView(
   const [fromMs, untilMs] = [lastGood && Date.parse(lastGood.acceptedAt), Date.parse(first.acceptedAt)];
   const isInvalid = isInputInvalid(recorder.bodies, newest);
   const { likelyCauses, historyFromMs } = isInvalid ? NO_CAUSES : await find({ lambdaId, fromMs, untilMs }, text);
-  const calls = detailsOf(recorder.bodies, newest)?.outbound ?? [];
-  // What a lambda throws after a successful call is not due to an earlier call.
-  const [failedCall] = failedCalls(newest.outcome.ok ? calls : calls.slice(-1));
-  const rule = failedCall?.rules?.at(-1);
+  const rule = failedCallOf(recorder.bodies, newest)?.rules?.at(-1);
   return {
     lambdaId,
     lambdaName: newest.lambdaName,

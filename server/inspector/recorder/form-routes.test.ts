@@ -167,6 +167,17 @@ describe('GET /inspect/forms', () => {
     expect(await formsOf(`id=${lead.id}`)).toMatchObject([{ lead: { refusedBefore: [id] } }]);
   });
 
+  it('links a rejected form and the lead of another address that it became when it was edited before the replay', async () => {
+    const { person, submit, stops } = await makeForm();
+    await submit('no oid');
+    const [{ id, executionId }] = await formsOf(`q=${person}`);
+    const email = `correct-${person}`;
+    await inspect('POST', `/invocations/${executionId}/replay`, { event: { payload: { email } } });
+    expect(await stops()).toEqual(['delivered', 'replayed']);
+    const [lead] = await formsOf(`q=${email}`);
+    expect(await formsOf(`id=${id}`)).toMatchObject([{ lead: { deliveredAs: { id: lead.id } } }]);
+  });
+
   it('marks a delivered form whose path a CRM does not expect', async () => {
     const { person, submit } = await makeForm();
     await submit();

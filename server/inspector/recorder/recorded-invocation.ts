@@ -267,7 +267,7 @@ export function faultOfCall({
  */
 function causeOf(outcome: { ok: boolean; message?: string | undefined }, outboundFault = ''): number {
   const text = outcome.ok ? outboundFault : (outcome.message ?? '').slice(0, MESSAGE_CHARACTERS);
-  return numberOf(text.replace(/'[^']*'|"[^"]*"|[0-9a-f-]*\d[0-9a-f-]*/gi, '#'));
+  return text === '' ? 0 : numberOf(text.replace(/'[^']*'|"[^"]*"|[0-9a-f-]*\d[0-9a-f-]*/gi, '#'));
 }
 
 export const isFailedMark = (mark: number): boolean => (mark & FAILED) !== 0;
@@ -277,6 +277,13 @@ export const outboundFailuresOfMark = (mark: number): number => Math.trunc(mark 
 /** The parts that are stored outside the list; undefined if they were removed to free space. */
 export function detailsOf(bodies: ByteLog, { details }: RecordedInvocation): Details | undefined {
   return textAt(bodies, details);
+}
+
+/** The outbound call that failed; what a lambda throws after a successful call is not due to an earlier one. */
+export function failedCallOf(bodies: ByteLog, item: RecordedInvocation): RecordedCall | undefined {
+  if (item.outboundFailures === 0) return undefined;
+  const calls = detailsOf(bodies, item)?.outbound ?? [];
+  return failedCalls(item.outcome.ok ? calls : calls.slice(-1))[0];
 }
 
 /** Returns the event and its context, for a replay. */

@@ -1,5 +1,5 @@
 import type { Router } from 'express';
-import { recordedRoutes, type StartedView } from '../../api/routes/recorded.ts';
+import { type LambdaUse, recordedRoutes, type StartedView } from '../../api/routes/recorded.ts';
 import { exchangeQuery, invocationQuery } from '../../api/routes/recorded-queries.ts';
 import { type Handlers, mountRoutes, type RouteGuard, targetOf } from '../../api/server/mount-routes.ts';
 import { type Visibility, visibilityFor } from '../../api/server/visibility.ts';
@@ -14,12 +14,13 @@ import { scopeOf } from '../../model/rules/hierarchy.ts';
 import type { HistoryService } from '../../services/history/history-service.ts';
 import type { PageQuery, Placed, RecordLog } from '../../storage/records/record-log.ts';
 import type { ActivityLog } from './activity-log.ts';
+import { failureText } from './failure-runs.ts';
 import { hiding } from './hiding.ts';
 import type { KeptLines } from './kept-lines.ts';
-import { lambdaUse } from './lambda-use.ts';
 import { factsOfExchange, type RecordedExchange, toExchangeView, toWholeExchangeView } from './recorded-exchange.ts';
 import {
   factsOfInvocation,
+  isFailedMark,
   type RecordedInvocation,
   toInvocationView,
   toRecordedView,
@@ -126,6 +127,46 @@ function countOf<T>(
     }
   }
   return count;
+}
+
+interface LambdaCount {
+  calls: number;
+  failed: number;
+  lastSeq: number;
+  lastFailedSeq: number | undefined;
+}
+
+/** Recent results of each lambda, counted from the index so that few records are read. */
+function lambdaUse(
+  { invocations, bodies }: Pick<Recorder, 'invocations' | 'bodies'>,
+  refusalOf: (executionId: string) => string | undefined,
+): LambdaUse[] {
+  const counts = new Map<number, LambdaCount>();
+  for (const { seq, group, mark } of invocations.marks()) {
+    const isFailed = isFailedMark(mark);
+    const count = counts.get(group) ?? { calls: 0, failed: 0, lastSeq: seq, lastFailedSeq: undefined };
+    count.calls += 1;
+    count.failed += isFailed ? 1 : 0;
+    if (isFailed) count.lastFailedSeq ??= seq;
+    counts.set(group, count);
+  }
+  return [...counts.values()].flatMap(({ calls, failed, lastSeq, lastFailedSeq }) => {
+    const last = invocations.at(lastSeq)?.item;
+    // The file of a record may be damaged.
+    if (!last) return [];
+    const failure = lastFailedSeq === undefined ? undefined : invocations.at(lastFailedSeq)?.item;
+    return {
+      lambdaId: last.lambdaId,
+      calls,
+      failed,
+      last: { executionId: last.executionId, at: last.acceptedAt },
+      lastFailure: failure && {
+        executionId: failure.executionId,
+        at: failure.acceptedAt,
+        text: failureText(bodies, failure, refusalOf(failure.executionId)),
+      },
+    };
+  });
 }
 
 /** Records, newest first. A page can contain fewer than requested, even none, although more pages follow. */

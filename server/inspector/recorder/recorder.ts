@@ -45,15 +45,8 @@ export class BoundedMap<K, V> {
 }
 
 /** Size of the bodies of an exchange. */
-function bytesOf({
-  request,
-  response,
-}: {
-  request?: CapturedBody | undefined;
-  response?: CapturedBody | undefined;
-}): number {
-  return (request?.sizeBytes ?? 0) + (response?.sizeBytes ?? 0);
-}
+const bytesOf = (request: CapturedBody | undefined, response: CapturedBody | undefined): number =>
+  (request?.sizeBytes ?? 0) + (response?.sizeBytes ?? 0);
 
 /** Version of the files with invocations and requests; in version 1, they were rows without names. */
 const FORMAT = 2;
@@ -96,17 +89,13 @@ export class Recorder {
     if (!this.#isOn) return;
     const { outcome, outbound } = invocation;
     const resultBytes = outcome.value.kind === 'nothing' ? 0 : outcome.value.bytes.length;
-    const heldBytes =
-      call.body.length + resultBytes + outbound.reduce((sum, outboundCall) => sum + bytesOf(outboundCall), 0);
-    this.#logs.addLater(() => addInvocation(this, invocation, call), heldBytes);
+    const callBytes = outbound.reduce((sum, { request, response }) => sum + bytesOf(request, response), 0);
+    this.#logs.addLater(() => addInvocation(this, invocation, call), call.body.length + resultBytes + callBytes);
   }
 
   addExchange(exchange: ExchangeRecord): void {
-    if (this.#isOn)
-      this.#logs.addLater(
-        () => addExchange(this, exchange),
-        bytesOf({ request: exchange.requestBody, response: exchange.responseBody }),
-      );
+    if (!this.#isOn) return;
+    this.#logs.addLater(() => addExchange(this, exchange), bytesOf(exchange.requestBody, exchange.responseBody));
   }
 
   /** Is the event stored as a whole? */

@@ -3,7 +3,6 @@ import type { FormFacts } from '../../api/routes/recorded-queries.ts';
 import type { Lead, RefusedForm } from '../../mocks/crm/lead.ts';
 import type { MockCrm } from '../../mocks/crm/mock-crm.ts';
 import { isKnownForm } from '../../model/crm-form.ts';
-import { failedCalls } from '../../model/failed-call.ts';
 import type { FigureState } from '../../model/figures.ts';
 import { idIn, jsonIn, memberOf } from '../../model/json.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
@@ -13,8 +12,8 @@ import { failureText, isInputInvalid } from './failure-runs.ts';
 import { bodyAt } from './recorded-bodies.ts';
 import { factsOfExchange, isGatewayKind, toExchangeView } from './recorded-exchange.ts';
 import {
-  detailsOf,
   factsOfInvocation,
+  failedCallOf,
   isReplayMark,
   type RecordedInvocation,
   toSummaryView,
@@ -164,8 +163,11 @@ export class SentForms {
   #invocationCandidate(seq: number, atMs: number, isReplayed: boolean): Candidate {
     const { invocations, bodies } = this.#recorder;
     const read = (): FormParts | undefined => {
+      const key = `invocation ${seq}`;
+      // What is known not to be a form is not read again.
+      if (this.#stops.has(key) && this.#stops.get(key) === undefined) return undefined;
       const placed = invocations.at(seq);
-      const stop = placed && this.#cachedStop(`invocation ${seq}`, () => this.#stopOfInvocation(placed.item));
+      const stop = placed && this.#cachedStop(key, () => this.#stopOfInvocation(placed.item));
       if (!placed || stop === undefined) return undefined;
       const { item } = placed;
       const finalStop = isReplayed ? 'replayed' : stop;
@@ -174,7 +176,7 @@ export class SentForms {
         reason: stop === 'unsent' ? 'the lambda made no outbound call' : failureText(bodies, item, undefined),
         mapped: payloadIn(bodyAt(bodies, item.event)?.bytes),
         ...{ lambdaId: item.lambdaId, lambdaName: item.lambdaName, executionId: item.executionId },
-        rule: this.#failedCall(item)?.rules?.at(-1),
+        rule: failedCallOf(bodies, item)?.rules?.at(-1),
       });
       const facts = factsOfInvocation(bodies, item, toSummaryView(item, seq, undefined), () => '');
       return { stop: finalStop, view, body: () => [facts.event()] };
@@ -186,7 +188,7 @@ export class SentForms {
     const { bodies } = this.#recorder;
     const { outcome, outboundCalls, outboundFailures, event } = item;
     if (event[2] === 0) return undefined;
-    const call = this.#failedCall(item);
+    const call = failedCallOf(bodies, item);
     // The mock CRM has received the form; it was deleted there, or is too old.
     if (call?.caughtBy === 'crm') return undefined;
     const isRejected = call?.status !== undefined && URL.canParse(call.url) && isKnownForm(new URL(call.url).pathname);
@@ -201,13 +203,6 @@ export class SentForms {
     if (call) return isRejected ? 'rejected' : 'call';
     if (!outcome.ok) return isInvalid ? 'invalid' : 'failed';
     return outboundCalls === 0 && outboundFailures === 0 && isWebForm ? 'unsent' : undefined;
-  }
-
-  /** The outbound call that failed; what a lambda throws after a successful call is not due to an earlier one. */
-  #failedCall(item: RecordedInvocation) {
-    if (item.outboundFailures === 0) return undefined;
-    const calls = detailsOf(this.#recorder.bodies, item)?.outbound ?? [];
-    return failedCalls(item.outcome.ok ? calls : calls.slice(-1))[0];
   }
 
   /** Keys of the invocations whose form arrived when it was sent again. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { once, systemError, TestFiles } from '../../testing/storage-files.ts';
+import { systemError, TestFiles } from '../../testing/storage-files.ts';
 import { AppendFile } from './append-file.ts';
 
 /** Appends a line; the promise resolves to the result. */
@@ -103,7 +103,7 @@ test('half a line that cannot be cut off at once is cut off before the next one'
 
 test('a torn end is cut off before the first write, not before', async () => {
   const files = new TestFiles();
-  await files.replace('log.jsonl', once(Buffer.from('whole\ntor')));
+  await files.replace('log.jsonl', [Buffer.from('whole\ntor')]);
   const file = new AppendFile(files, 'log.jsonl', 'batch', 6, true);
   expect(await contentOf(files)).toBe('whole\ntor');
   await append(file, 'new\n');
@@ -127,7 +127,7 @@ test('a rewrite makes durable what waits, and a failed one leaves all as it was'
   const file = new AppendFile(files, 'log.jsonl', 'batch');
   await append(file, 'a long story\n');
   const waiting = append(file, 'waits\n');
-  const rewritten = file.rewrite(() => once(Buffer.from('short\nwaits\n')));
+  const rewritten = file.rewrite(() => [Buffer.from('short\nwaits\n')]);
   expect(await waiting).toBe('durable');
   await rewritten;
   expect(await contentOf(files)).toBe('short\nwaits\n');
@@ -135,7 +135,7 @@ test('a rewrite makes durable what waits, and a failed one leaves all as it was'
   files.before = (step) => {
     if (step === 'replace') throw systemError('ENOSPC');
   };
-  await expect(file.rewrite(() => once(Buffer.from('')))).rejects.toThrow('ENOSPC');
+  await expect(file.rewrite(() => [Buffer.from('')])).rejects.toThrow('ENOSPC');
   expect(await append(file, 'goes on\n')).toBe('durable');
   expect(await contentOf(files)).toBe('short\nwaits\ngoes on\n');
 });

@@ -167,7 +167,7 @@ async function discard(path: string, stale: LockHolder | undefined, began: strin
 function inUse(dir: string, path: string, pid: number): StoreError {
   return new StoreError(
     dir,
-    `is in use by process ${pid}. Stop that process, or choose another data folder. If you are sure that process ${pid} is not a ` +
-      `Terrarium, delete ${path} and start again.`,
+    `is in use by process ${pid}. Stop that process, or choose another data folder. If process ${pid} is not a Terrarium, or this ` +
+      `folder is a copy of the one that it uses, delete ${path} and start again.`,
   );
 }

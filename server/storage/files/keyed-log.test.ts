@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { once, systemError, TestFiles } from '../../testing/storage-files.ts';
+import { systemError, TestFiles } from '../../testing/storage-files.ts';
 import { MemoryFiles } from './files.ts';
 import { type OpenKeyedLog, openKeyedLog } from './keyed-log.ts';
 
@@ -95,7 +95,7 @@ describe('a file', () => {
     const files = new TestFiles();
     const log = await open(files);
     await Promise.all([log.put('a', 1), log.put('b', 2)]);
-    await files.replace('log.jsonl', once(Buffer.from((await text(files)).slice(0, -5))));
+    await files.replace('log.jsonl', [Buffer.from((await text(files)).slice(0, -5))]);
     warnings.length = 0;
     const again = await open(files);
     expect([...again.entries()]).toEqual([['a', 1]]);
@@ -112,7 +112,7 @@ describe('a file', () => {
     const log = await open(files);
     await Promise.all([log.put('a', 1), log.put('b', 2)]);
     const damaged = (await text(files)).replace('"b"', '"c"');
-    await files.replace('log.jsonl', once(Buffer.from(damaged)));
+    await files.replace('log.jsonl', [Buffer.from(damaged)]);
     await expect(open(files)).rejects.toThrow(/log\.jsonl, line 2: the checksum .* The 1 lines before it are intact/);
     expect(await text(files)).toBe(damaged);
   });

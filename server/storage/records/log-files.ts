@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { reasonOf } from '../../model/errors.ts';
 import type { AppendHandle, StoreFiles } from '../files/files.ts';
+import type { RecordHead } from './record-index.ts';
 
 const FOLDER = 'records';
 export const HEAD_BYTES = 128;
@@ -234,12 +235,7 @@ const CRC_FROM = 8;
 const HEAD = { length: 0, crc: 4, seq: 8, atMs: 16, key: 24, group: 32, referred: 40, mark: 48, tail: 50 } as const;
 export const FRAME_HEAD_BYTES = 52;
 
-interface FrameHead {
-  seq: number;
-  atMs: number;
-  key: number;
-  group: number;
-  mark: number;
+interface FrameHead extends RecordHead {
   /** End of the last bytes in another log to which the record refers. */
   referred: number;
 }

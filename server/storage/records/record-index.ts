@@ -23,13 +23,17 @@ export interface RecordFigures {
   cause: number;
 }
 
-/** The facts of a record that are available without reading it; `group` and `key` are numbers (`numberOf`). */
-export interface MarkedPlace extends RecordFigures {
+/** The facts that are stored with a record; `group` and `key` are numbers (`numberOf`). */
+export interface RecordHead {
   seq: number;
+  atMs: number;
   key: number;
   group: number;
   mark: number;
 }
+
+/** The facts of a record that are available without reading it. */
+export type MarkedPlace = RecordFigures & Omit<RecordHead, 'atMs'>;
 
 type Chunk = ReturnType<typeof emptyChunk>;
 
@@ -38,7 +42,7 @@ export class RecordIndex {
   readonly #chunks = new Map<number, Chunk>();
   readonly #buckets = new Float64Array(BUCKETS);
 
-  set(seq: number, start: number, length: number, atMs: number, key: number, group: number, mark: number): void {
+  set({ seq, atMs, key, group, mark }: RecordHead, start: number, length: number, figures?: RecordFigures): void {
     const chunk = this.#chunkFor(seq);
     const row = seq % CHUNK_ROWS;
     chunk.start[row] = start;
@@ -47,18 +51,11 @@ export class RecordIndex {
     chunk.key[row] = key;
     chunk.group[row] = group;
     chunk.mark[row] = mark;
-    chunk.beganMs[row] = atMs;
-    chunk.tookMs[row] = Number.NaN;
+    chunk.beganMs[row] = figures?.beganMs ?? atMs;
+    chunk.tookMs[row] = figures?.tookMs ?? Number.NaN;
+    chunk.kind[row] = figures?.kind ?? 0;
+    chunk.cause[row] = figures?.cause ?? 0;
     if (key !== 0) this.#link(chunk, row, seq, key);
-  }
-
-  setFigures(seq: number, { beganMs, tookMs, kind, cause }: RecordFigures): void {
-    const chunk = this.#chunkFor(seq);
-    const row = seq % CHUNK_ROWS;
-    chunk.beganMs[row] = beganMs;
-    chunk.tookMs[row] = tookMs;
-    chunk.kind[row] = kind;
-    chunk.cause[row] = cause;
   }
 
   /** Newest first within a bucket, in whatever order they are added. */

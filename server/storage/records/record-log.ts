@@ -112,8 +112,7 @@ export class RecordLog<T> {
     const frame = this.#writer.write(head, json, tail);
     this.log.keepTogether(frame.length);
     const start = this.log.append(frame);
-    this.#columns.set(seq, start, frame.length, atMs, head.key, head.group, mark);
-    if (figures) this.#columns.setFigures(seq, figures);
+    this.#columns.set(head, start, frame.length, figures);
     if (seq % SOME === 0) this.#columns.removeBefore(this.oldest);
     return seq;
   }
@@ -214,10 +213,9 @@ export class RecordLog<T> {
     let [referred, oldest] = [0, Number.POSITIVE_INFINITY];
     const isFirst = this.#next === 1;
     const damaged = scanFrames(bytes, (head, at, length) => {
-      const start = segment.from + from + at;
-      this.#columns.set(head.seq, start, length, head.atMs, head.key, head.group, head.mark);
       const read = figuresOf && readFrame(bytes.subarray(at, at + length));
-      if (read) this.#columns.setFigures(head.seq, figuresOf(decode(read.json, read.tail)));
+      const figures = read && figuresOf(decode(read.json, read.tail));
+      this.#columns.set(head, segment.from + from + at, length, figures);
       this.#next = Math.max(this.#next, head.seq + 1);
       oldest = Math.min(oldest, head.seq);
       referred = Math.max(referred, head.referred);

@@ -45,7 +45,7 @@ test('the lock of a living process is respected, that of a dead one taken over',
     await writeFile(lock, `${alive}\n`);
     await expect(lockFolder(dir)).rejects.toThrow(
       `${dir}: is in use by process ${alive}. Stop that process, or choose another data folder. ` +
-        `If you are sure that process ${alive} is not a Terrarium, delete ${lock} and start again.`,
+        `If process ${alive} is not a Terrarium, or this folder is a copy of the one that it uses, delete ${lock} and start again.`,
     );
   });
   expect(await readFile(lock, 'utf8')).toBe(`${pid}\n`);

@@ -4,9 +4,9 @@ import type { Commit } from '../../model/commit.ts';
 import type { ErrorDetail } from '../../model/errors.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
-import { operationsBetween, tryOperations } from './world-patch.ts';
+import { tryOperations } from './world-patch.ts';
 
-const { applyPatch, deepClone } = jsonPatch;
+const { applyPatch, compare, deepClone } = jsonPatch;
 
 /** The plan to undo one commit in the current world, or the later changes that prevent it. */
 export interface RevertPlan {
@@ -44,8 +44,7 @@ export function planRevert(
   present: ReadonlyMap<Uuid, StoredResource>,
 ): RevertPlan {
   const plan: RevertPlan = { put: [], remove: [], conflicts: [] };
-  const { changes } = tryOperations(resourcesAfter, commit.inverse);
-  for (const { before: after, after: before } of changes) {
+  for (const { before: after, after: before } of tryOperations(resourcesAfter, commit.inverse)) {
     const id = (after ?? before)?.id ?? '';
     const now = present.get(id);
     if (isDeepStrictEqual(now, before)) continue;
@@ -53,10 +52,12 @@ export function planRevert(
       if (before) plan.put.push(before);
       else plan.remove.push(id);
     } else if (after && now) {
-      const { record, conflicts } = before ? merged(before, after, now) : { record: now, conflicts: [] };
+      const { record, conflicts } = before
+        ? merged(before, after, now)
+        : { record: now, conflicts: pathsOf(after, now) };
       if (before) plan.put.push(record);
-      const since = before ? conflicts : operationsBetween(id, after, now).map(({ path }) => path);
-      plan.conflicts.push(...since.map((pointer) => ({ pointer, message: 'was changed since' })));
+      const since = conflicts.map((path) => ({ pointer: `/resources/${id}${path}`, message: 'was changed since' }));
+      plan.conflicts.push(...since);
     } else {
       const message = now ? 'was created again since' : 'was removed since';
       plan.conflicts.push({ pointer: `/resources/${id}`, message });
@@ -71,15 +72,16 @@ function merged(
   after: StoredResource,
   now: StoredResource,
 ): { record: StoredResource; conflicts: string[] } {
-  const base = `/resources/${now.id}`;
   // The author of the last change belongs to the current record.
-  const operations = operationsBetween(now.id, after, { ...before, modified: after.modified });
-  const inRecord = operations.map((operation) => ({ ...operation, path: operation.path.slice(base.length) }));
-  const conflicts = inRecord.flatMap(({ path }) => (isSameAt(after, now, path) ? [] : [base + path]));
+  const restored = { ...before, modified: after.modified };
+  const operations = compare(after, restored).filter(({ path }) => !isSameAt(restored, now, path));
+  const conflicts = operations.map(({ path }) => path).filter((path) => !isSameAt(after, now, path));
   const record = deepClone(now);
-  if (conflicts.length === 0) applyPatch(record, deepClone(inRecord));
+  if (conflicts.length === 0) applyPatch(record, deepClone(operations));
   return { record, conflicts };
 }
+
+const pathsOf = (before: object, after: object) => compare(before, after).map(({ path }) => path);
 
 /** Are two documents equal in everything that an operation at the pointer depends on? */
 function isSameAt(a: unknown, b: unknown, pointer: string): boolean {

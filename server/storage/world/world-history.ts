@@ -53,7 +53,7 @@ export class WorldHistory {
     if ('seq' in moment && moment.seq > seq) throw await this.#unknown(`commit ${moment.seq}`, moment);
     for await (const commit of this.commits(seq + 1)) {
       if ('seq' in moment ? commit.seq <= moment.seq : commit.atMs <= moment.atMs) return { seq, resources };
-      applyChanges(resources, tryOperations(resources, commit.inverse).changes);
+      applyChanges(resources, tryOperations(resources, commit.inverse));
       seq = commit.seq - 1;
     }
     // All kept commits are undone: earlier states are only known if every commit is kept.

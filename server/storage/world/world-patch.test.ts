@@ -60,19 +60,17 @@ test('a record keeps its id', () => {
   expect(() => changeBetween(base.id, base, other)).toThrow('/id must be');
 });
 
-test('operations have their effect, and can be reversed', () => {
+test('operations have their effect', () => {
   const site = { ...base, tags: ['a'] };
   const resources = new Map([[site.id, site]]);
-  const attempt = tryOperations(resources, [
+  const changes = tryOperations(resources, [
     { op: 'test', path: `${path}/name`, value: 'api' },
     { op: 'add', path: `${path}/properties/env`, value: {} },
     { op: 'add', path: `${path}/properties/env/A`, value: '1' },
     { op: 'move', from: `${path}/tags`, path: `${path}/properties/labels` },
   ]);
-  applyChanges(resources, attempt.changes);
+  applyChanges(resources, changes);
   expect(resources.get(site.id)?.properties).toEqual({ env: { A: '1' }, labels: ['a'] });
-  applyChanges(resources, tryOperations(resources, attempt.inverse).changes);
-  expect(resources.get(site.id)).toEqual(site);
 });
 
 test.each([

@@ -119,11 +119,8 @@ function isNode(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Computes the changes on copies, and the operations that undo them in reverse order. Throws 422 if an operation does not apply. */
-export function tryOperations(
-  resources: ReadonlyMap<Uuid, StoredResource>,
-  operations: readonly Operation[],
-): { changes: Change[]; inverse: Operation[] } {
+/** Computes the changes that operations make, on copies. Throws 422 if an operation does not apply. */
+export function tryOperations(resources: Resources, operations: readonly Operation[]): Change[] {
   const ids = new Set(operations.flatMap(idsNamedIn));
   const copies: Record<Uuid, StoredResource> = {};
   for (const id of ids) {
@@ -135,18 +132,13 @@ export function tryOperations(
   } catch (error) {
     throw notApplicable(error);
   }
-  const changes: Change[] = [];
-  const inverse: Operation[][] = [];
-  for (const id of ids) {
+  return [...ids].flatMap((id) => {
     const before = resources.get(id);
     const after = copies[id];
-    const back = operationsBetween(id, after, before);
-    if (back.length === 0) continue;
+    if (isDeepStrictEqual(before, after)) return [];
     if (after && after.id !== id) throw new PlatformError('patch_not_applicable', `${ROOT}${id}/id must be ${id}`);
-    changes.push({ ...(before && { before }), ...(after && { after }) });
-    inverse.push(back);
-  }
-  return { changes, inverse: inverse.reverse().flat() };
+    return { ...(before && { before }), ...(after && { after }) };
+  });
 }
 
 /** Applies changes to the resources of the world. Records are replaced and never changed in place. */

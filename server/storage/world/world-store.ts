@@ -233,8 +233,7 @@ export class WorldStore {
         this.#options.onWarning(
           error instanceof FolderLost
             ? `The world file was not updated: ${error.message}.`
-            : `The world file could not be updated (${reasonOf(error)}). No data is lost: the journal contains all changes, and the ` +
-                'platform tries again later.',
+            : `The world file could not be updated (${reasonOf(error)}). No data is lost: the journal contains all changes.`,
         ),
       )
       .finally(() => {
@@ -303,7 +302,7 @@ class WorldAdapter implements Adapter<LiveWorld | null> {
     this.#snapshotSeq = world.seq;
     this.#journalLimitBytes = Math.max(SNAPSHOT_MIN_BYTES, content.length);
     await this.#openJournal(world.seq, (commit) => {
-      applyChanges(world.resources, tryOperations(world.resources, commit.ops).changes);
+      applyChanges(world.resources, tryOperations(world.resources, commit.ops));
       world.seq = commit.seq;
     });
     // The limits may be lower than before. What the disk refuses, the next snapshot tries again.

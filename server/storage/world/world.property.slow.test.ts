@@ -34,7 +34,7 @@ describe('laws', () => {
         const { commits, states } = await make(store, all);
         const resources = new Map(store.world.resources);
         for (const { seq, inverse } of commits.toReversed()) {
-          applyChanges(resources, tryOperations(resources, inverse).changes);
+          applyChanges(resources, tryOperations(resources, inverse));
           expect(Object.fromEntries(resources)).toEqual(states[seq - 1]);
         }
       }),
