@@ -30,7 +30,7 @@ test('a missing lead is explained on Home, and one click restores it', async ({ 
   await expect(failing(page)).toContainText(
     new RegExp(`Since root removed CRM_OID on contact-form .* in commit ${commit}`),
   );
-  await expect(page.getByRole('navigation', { name: 'Screens' })).toContainText('2 rejected');
+  await expect(page.getByRole('navigation', { name: 'Screens' })).toContainText('2 not delivered');
   const map = page.getByRole('region', { name: 'Live map' });
   await expect(map.getByRole('listitem').filter({ hasText: 'Mock CRM' })).toContainText('2 failed');
   await expectNoFaults(page);
@@ -40,7 +40,7 @@ test('a missing lead is explained on Home, and one click restores it', async ({ 
   await expect(page.getByText('2 of 2 forms delivered.')).toBeVisible();
   await expect(failing(page)).toBeHidden();
 
-  await expect(page.getByRole('navigation', { name: 'Screens' })).not.toContainText('rejected');
+  await expect(page.getByRole('navigation', { name: 'Screens' })).not.toContainText('not delivered');
   await platform.open(page, 'leads?q=is:resent');
   await expect(leads(page)).toHaveCount(3);
   await leads(page).nth(1).click();

@@ -128,16 +128,23 @@ describe.each([
     expect((await call(client, 'plan_change', { ...change, body: bodyAsText })).data).toEqual(plan.data);
     const wrongBody = await call(client, 'plan_change', { ...change, body: 'remove it' });
     expect(wrongBody.data.error).toContain("the argument 'body' is invalid");
-    expect((await call(client, 'read_resource', { resource_id: id })).text).toContain('00D5g00000DEMO1');
+    const { properties } = (await call(client, 'read_resource', { resource_id: id })).data;
+    expect(properties).toMatchObject({
+      env: { CRM_OID: '00D5g00000DEMO1' },
+      code: expect.stringContaining('exports.run'),
+    });
     expect(await call(client, 'apply_change', { ...change, plan: 'another' })).toMatchObject({ isError: true });
     const applied = await call(client, 'apply_change', { ...change, plan: plan.data.plan });
     const [commit] = applied.data.commits;
     expect((await call(client, 'apply_change', { ...change, plan: plan.data.plan })).isError).toBe(true);
     await submitForm(email);
 
+    const formList = await call(client, 'list_forms', { q: email });
+    expect(formList.data.forms).toMatchObject([{ stop: 'rejected', reason: expect.stringContaining("'oid'") }]);
+    expect(formList.text).toMatch(/\/ui\/leads$/); // a list leads to its screen
     const listed = await call(client, 'list_calls', { lambda: id });
     expect(listed.data.failures).toContainEqual(expect.objectContaining({ text: expect.stringContaining("'oid'") }));
-    const [{ executionId }] = listed.data.invocations;
+    const [{ executionId }] = formList.data.forms;
     const { text, data } = await call(client, 'read_call', { execution_id: executionId });
     expect(data.failure.likelyCauses[0]).toMatchObject({ seq: commit, via: 'mcp', changes: ['removed CRM_OID'] });
     expect(data.changesSinceLastSuccess).toMatchObject([{ seq: commit, cause: { via: 'mcp' } }]);

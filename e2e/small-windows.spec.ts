@@ -142,6 +142,36 @@ test('no screen is wider than a phone of 390 pixels', async ({ page, platform })
   }
 });
 
+/** Lists, tables and forms of the screen that scroll sideways; tabs do. */
+const scrolledSideways = (page: Page) =>
+  page.getByRole('main').evaluate((main) =>
+    [...main.querySelectorAll('*')]
+      .filter((area) => {
+        const { overflowX } = main.ownerDocument.defaultView.getComputedStyle(area);
+        const canScroll = area.clientWidth > 0 && (overflowX === 'auto' || overflowX === 'scroll');
+        return canScroll && area.scrollWidth > area.clientWidth + 1 && area.role !== 'tablist';
+      })
+      .map((area) => `${area.getAttribute('aria-label') ?? area.className} ${area.scrollWidth}/${area.clientWidth}`),
+  );
+
+test('mails, rules, the stages of a run, a form and a history fit the width of a phone', async ({ page, platform }) => {
+  await failOnce(platform, page);
+  const rules = [{ host: 'api.long-name.partners.example.org', action: 'fail', error: 'ECONNREFUSED', enabled: true }];
+  await platform.send(page, 'PUT', '/inspect/outbound', { rules });
+  const [run] = (await platform.send(page, 'GET', '/inspect/pipelines')).body as [{ id: string }]; // as the API document says
+  const [lambda] = (await platform.send(page, 'GET', '/meta/demo/lambdas?name=contact-form')).body as [{ id: string }];
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const path of ['mails', 'leads?tab=rules', `pipelines?sel=${run.id}`, `resources/${lambda.id}`]) {
+    await platform.open(page, path);
+    await waitUntilStill(page);
+    expect.soft(await scrolledSideways(page), path).toEqual([]);
+  }
+  await platform.open(page, `resources/${lambda.id}?tab=history`);
+  await expect(page.getByRole('list', { name: 'Commits' })).toContainText('removed CRM_OID');
+  await expect(page.getByText('removed CRM_OID').first()).toBeInViewport({ ratio: 1 });
+  expect(await scrolledSideways(page)).toEqual([]);
+});
+
 /** The second size is that of a window of 1280 x 800 at 200 %. */
 const SMALL = [
   { width: 900, height: 600 },

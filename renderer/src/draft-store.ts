@@ -27,7 +27,6 @@ export function useDraftOf<T>(store: DraftStore<T>, id: string): T | undefined {
   return useSyncExternalStore(store.watch, () => store.value.get(id));
 }
 
-/** Returns true while the store has a draft for the id. */
 export function useHasDraft(store: DraftStore<unknown>, id: string): boolean {
   return useSyncExternalStore(store.watch, () => store.value.has(id));
 }

@@ -9,11 +9,8 @@ import { type ScreenName, screens } from './screens/registry.ts';
 export interface Search {
   /** Id of the organization, workspace or environment that everything is narrowed to. */
   scope?: string | undefined;
-  /** The query of the query bar. */
   q?: string | undefined;
-  /** Key of the selected row. */
   sel?: string | undefined;
-  /** The open tab. */
   tab?: string | undefined;
   [name: string]: string | undefined;
 }

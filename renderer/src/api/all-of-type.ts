@@ -8,10 +8,7 @@ import { searchOptions } from './tree.ts';
 import { fqonOf, type PlatformRecord, useScope } from './world.ts';
 
 const NONE: readonly PlatformRecord[] = [];
-/**
- * The most search results that are read to find out where a type occurs. In a larger world, every organization is
- * asked.
- */
+/** The most search results that are read to find out where a type occurs. In a larger world, every organization is asked. */
 const MAX_LOOKED = 1000;
 
 /** Every record of a type in the scope: below the organization and its sub-organizations, the workspace or the environment. */

@@ -23,7 +23,6 @@ export interface AskOptions {
   isSignIn?: boolean;
   /** Time limit of the response (default: one minute). */
   timeoutMs?: number;
-  /** Receives the numbers of the commits that the request made. */
   commits?: number[];
 }
 

@@ -1,3 +1,4 @@
+import { shellWord } from '../../../server/model/shell-command.ts';
 import { addressOf, type Query } from './client.ts';
 import type { RecordedExchange } from './traffic.ts';
 
@@ -14,10 +15,10 @@ export function curlOf(
   ...options: readonly string[]
 ): string {
   const url = /^https?:/i.test(target) ? target : `${address.replace(/\/$/, '')}${target}`;
-  const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`, ...options];
-  for (const [name, value] of meaningfulHeaders(request.headers)) parts.push(`-H ${quoted(`${name}: ${value}`)}`);
+  const parts = [`curl ${method === 'GET' ? '' : `-X ${method} `}${shellWord(url)}`, ...options];
+  for (const [name, value] of meaningfulHeaders(request.headers)) parts.push(`-H ${shellWord(`${name}: ${value}`)}`);
   const { text, isCut } = request.body ?? {};
-  if (text !== undefined && text !== '' && !isCut) parts.push(`--data-raw ${quoted(text)}`);
+  if (text !== undefined && text !== '' && !isCut) parts.push(`--data-raw ${shellWord(text)}`);
   return parts.join(' \\\n  ');
 }
 
@@ -52,9 +53,4 @@ export function curlText({ method, path, query, body }: ShownRequest, baseUrl: s
   const request = { headers, body: { text, sizeBytes: text.length } };
   const exchange = { method, target: addressOf(path, query), request };
   return curlOf(exchange, baseUrl, '-u "$PLATFORM_API_KEY:$PLATFORM_API_SECRET"');
-}
-
-/** A text quoted as one word for a POSIX shell. */
-export function quoted(text: string): string {
-  return /^[\w./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

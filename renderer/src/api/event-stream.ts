@@ -2,16 +2,13 @@ import { sessionHeaders } from './window-key.ts';
 
 /** The delay before a broken stream is opened again, until the server sets another delay. */
 const RETRY_MS = 3_000;
-/** The delay after a response that was not a stream. */
 const REFUSED_MS = 4_000;
 
-/** One event as listeners receive it. */
 export interface StreamEvent {
   name: string;
   data: string;
 }
 
-/** The callbacks for the states and events of a stream. */
 export interface StreamListener {
   onOpen(): void;
   onEvent(event: StreamEvent): void;
@@ -30,7 +27,6 @@ export function listenTo(address: string, { onOpen, onEvent, onEnd }: StreamList
   const { signal } = abort;
   let lastId = '';
   let retryMs = RETRY_MS;
-  /** The lines of one event. */
   const take = (lines: readonly string[]) => {
     let name = 'message';
     const data: string[] = [];

@@ -1,9 +1,6 @@
 import { type ErrorDetail, reasonOf } from '../../../server/model/errors.ts';
 
-/**
- * The reason that a request failed. `offline`: no response; `signed-out`: 401; `refused`: any other error of the
- * server.
- */
+/** The reason that a request failed. `offline`: no response; `signed-out`: 401; `refused`: any other error of the server. */
 export type FailureKind = 'offline' | 'signed-out' | 'refused';
 
 /** An error of the server or of the way to it, as a value. The message says what happened and what to do next. */
@@ -26,7 +23,6 @@ export class FailureError extends Error {
   }
 }
 
-/** The failure in a thrown value. */
 export function failureOf(thrown: unknown): Failure {
   if (thrown instanceof FailureError) return thrown.failure;
   return { kind: 'refused', code: 0, message: reasonOf(thrown), details: [] };

@@ -8,7 +8,6 @@ export type CauseCandidate = FailureRun['likelyCauses'][number];
 
 const NONE: readonly FailureRun[] = [];
 
-/** Reads the current failures. */
 export function useFailures(): readonly FailureRun[] {
   const { data } = useRead(keys.invocations, '/inspect/failures');
   return data?.failures ?? NONE;

@@ -5,7 +5,6 @@ import type { AnswerAt } from './routes.ts';
 export const SESSION = '/inspect/session';
 export const TOPIC = 'session';
 
-/** Reads the signed-in user, and the user as whom root views at present. */
 export function useIdentity() {
   return useRead(TOPIC, SESSION);
 }

@@ -3,20 +3,14 @@ import { keys } from './query-client.ts';
 
 /** Shortest time between two reads of a topic's lists: a user cannot follow more updates per second. */
 const LEAST_REST_MS = 80;
-/**
- * The pause after a read, as a multiple of the read's duration. It leaves most of the time of window and platform for
- * other work.
- */
+/** The pause after a read, as a multiple of the read's duration. It leaves most of the time of window and platform for other work. */
 const PAUSE_FACTOR = 3;
 /** The longest wait: one slow list does not delay the others. */
 const MOST_REST_MS = 500;
 
 type Key = readonly string[];
 
-/**
- * The keys to invalidate together with a topic. For example, the platform's status contains the number of the latest
- * commit.
- */
+/** The keys to invalidate together with a topic. For example, the platform's status contains the number of the latest commit. */
 const ALSO: Readonly<Record<string, readonly Key[]>> = {
   [keys.history]: [[keys.status]],
   // A form is a lead, an invocation or a request.

@@ -46,7 +46,6 @@ export class LiveStream {
   #latestProbe = 0;
   /** Was there a time without listeners? */
   #hasGap = false;
-  /** Topics with events that no listener has received yet. */
   #topics = new Set<string>();
   #isScheduled = false;
   #arrivedAtMs: number[] = [];

@@ -24,7 +24,6 @@ export const live = new LiveStream({
   isServerReachable: async () => (await checkSession(PROBE_LIMIT_MS)) === 'there',
 });
 
-/** Pauses or resumes live updates, and announces it. */
 export function togglePause(): void {
   live.togglePause();
   announce(live.isPaused.value ? 'Paused' : 'Live again');

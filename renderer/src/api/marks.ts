@@ -13,16 +13,13 @@ export interface StripMark {
   atMs: number;
   /** Classes of its shape. */
   shape: string;
-  /** A description of the event. */
   text: string;
   /** The number of marks near each other, of which this is the newest. */
   count: number;
   location: WindowLocation;
 }
 
-/**
- * The shape of each kind, since color alone does not tell them apart, and the location that shows more about a mark.
- */
+/** The shape of each kind, since color alone does not tell them apart, and the location that shows more about a mark. */
 const KINDS: Readonly<Record<RecordedMark['kind'], { shape: string; locate(mark: RecordedMark): WindowLocation }>> = {
   commit: {
     shape: 'rotate-45 bg-accent',

@@ -3,10 +3,7 @@ import { useIdentity } from './identity.ts';
 import { keys } from './query-client.ts';
 import { useRead } from './read.ts';
 
-/**
- * The requirement of a control: an action, an action of any type (`*.create`), viewing the entire platform, or being
- * root.
- */
+/** The requirement of a control: an action, an action of any type (`*.create`), viewing the entire platform, or being root. */
 export type Need = 'root' | 'all' | `${string}.${string}`;
 
 interface TargetResource {
@@ -21,10 +18,7 @@ export function OnResource({ target, children }: { target: TargetResource | unde
   return <ResourceContext value={target}>{children}</ResourceContext>;
 }
 
-/**
- * Returns the reason that the user cannot do or see something, as a sentence that says who can change it; undefined if
- * they can.
- */
+/** Returns the reason that the user cannot do or see something, as a sentence that says who can change it; undefined if they can. */
 export function useMissing(need: Need | undefined): string | undefined {
   return useMissingOf(need !== undefined)(need);
 }

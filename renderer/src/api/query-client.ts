@@ -34,7 +34,6 @@ export const keys = {
   /** Forms that were sent, whether or not a lead came of them. */
   forms: 'forms',
   mails: 'mails',
-  /** Rules about the calls that lambdas make. */
   outbound: 'outbound',
   /** Fault rules and the platform's clock. */
   simulation: 'simulation',
@@ -44,6 +43,5 @@ export const keys = {
   containers: 'containers',
   pipelines: 'pipelines',
   history: 'history',
-  /** The platform's own state. */
   status: 'status',
 } as const;

@@ -8,12 +8,8 @@ export const PAST_TOPIC = 'past';
 export interface ReadOptions {
   /** Without it nothing is read. Default: yes. */
   enabled?: boolean;
-  /** The interval of additional reads, in ms. */
   refetchInterval?: number;
-  /**
-   * The time that the data stays valid, in ms; 0: it is read each time it is shown. Default: until an event marks it as
-   * stale.
-   */
+  /** The time that the data stays valid, in ms; 0: it is read each time it is shown. Default: until an event marks it as stale. */
   staleTime?: number;
   /** While another address is being read, the data of the previous one is shown. */
   keepsLast?: boolean;

@@ -24,7 +24,6 @@ import { fqonOf, type PlatformRecord, referenceId } from './world.ts';
 /** `typeKinds()`, written in when the window is built (vite.config.ts): the registry itself would bring every schema along. */
 declare const TYPE_KINDS: readonly TypeKind[];
 
-/** A resource type as the window shows it. */
 export interface ResourceKind extends TypeKind {
   icon: LucideIcon;
 }
@@ -69,7 +68,6 @@ export function kindOf({ resource_type }: Pick<PlatformRecord, 'resource_type'>)
   return kinds.find(({ names }) => names.some((name) => `::${resource_type}`.endsWith(`::${name}`))) ?? other;
 }
 
-/** The kind of a type's word. */
 export function kindOfWord(collection: TypeWord): ResourceKind {
   return kinds.find((kind) => kind.collection === collection) ?? other;
 }

@@ -3,9 +3,7 @@ import type { emulatorTables } from '../../../server/api/routes/tables.ts';
 
 type RowIn<Table> = Table extends Table ? Table[keyof Table] : never;
 
-/**
- * The form of a route's addresses, such as `get /inspect/leads/${string}`, also with a number in place of the string.
- */
+/** The form of a route's addresses, such as `get /inspect/leads/${string}`, also with a number in place of the string. */
 type AddressOf<Route extends string> = Route extends `${infer Before}{${string}}${infer After}`
   ? `${Before}${string | number}${AddressOf<After>}`
   : Route;

@@ -9,14 +9,12 @@ export interface SearchState {
   /** The query that the state belongs to; the user may have typed more since. */
   q: string;
   hits: readonly SearchHit[];
-  /** Number of matches of each kind so far. */
   found: SearchPart['found'];
   /** From 0 to 1. */
   progress: number;
   state: 'searching' | 'complete' | 'canceled' | 'failed';
 }
 
-/** Pause in typing after which the search begins. */
 const TYPING_MS = 120;
 const EMPTY_RESULTS: Omit<SearchState, 'q'> = { hits: [], found: {}, progress: 0, state: 'searching' };
 

@@ -8,7 +8,6 @@ import { keepSessionKey, makeSessionKey } from './window-key.ts';
 export type Credentials = { code: string } | { username: string; password: string };
 
 const SESSION = '/inspect/session';
-/** The delay before an unreachable server is tried again. */
 const RETRY_MS = 1500;
 
 /** Finds out who looks, when the page opens: with the code in the address, else with the session there is. */

@@ -17,12 +17,10 @@ export interface TrafficFilter {
   scope?: string | undefined;
 }
 
-/** The newest requests, newest first. */
 export function useTraffic(filter: TrafficFilter) {
   return useRecentList(keys.traffic, '/inspect/traffic', 'requests', { ...filter });
 }
 
-/** One request with its headers and bodies. */
 export function useExchange(seq: number) {
   return useRead(PAST_TOPIC, `/inspect/traffic/${seq}`);
 }

@@ -10,17 +10,13 @@ import { readOptions, useRead } from './read.ts';
 export type { TreeNode } from '../../../server/api/routes/tree.ts';
 
 export type TypeCounts = TreePlace['types'];
-/** Some of what is directly below a place. */
 export type TreePage = AnswerOf<typeof treeRoutes.listTreeChildren>;
-/** The location of a resource in the tree. */
 export type TreePlace = AnswerOf<typeof treeRoutes.readTreePlace>;
 export type TreeRelation = TreeRelations['names'][number];
 type TreeRelations = AnswerOf<typeof treeRoutes.listRelations>;
 
-/** The number of rows that are read at once. */
 export const TREE_PAGE_ROWS = 200;
 
-/** One page of what is below a place. */
 export function childrenPage(id: string, collections: readonly TypeWord[], page: number) {
   const query = { word: collections.join(','), offset: page * TREE_PAGE_ROWS, limit: TREE_PAGE_ROWS };
   return readOptions(keys.world, `/inspect/tree/${id}/children`, query);

@@ -18,10 +18,7 @@ export function keepSessionKey(key: string): void {
   storeText(STORAGE_KEY, key);
 }
 
-/**
- * Returns the headers that each request of the window carries. Without them, the session's cookie has no effect
- * (D-214).
- */
+/** Returns the headers that each request of the window carries. Without them, the session's cookie has no effect (D-214). */
 export function sessionHeaders(): Record<string, string> {
   const key = sessionKey();
   return key === undefined ? {} : { [SESSION_KEY_HEADER]: key };

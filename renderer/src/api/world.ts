@@ -5,7 +5,6 @@ import { useSearch } from '../url.ts';
 import { load } from './client.ts';
 import { keys } from './query-client.ts';
 
-/** A reference to a record, as the resource service gives it. */
 export interface Reference {
   id: string;
   typeId: string;
@@ -52,7 +51,6 @@ export interface Scope {
   id: string | undefined;
 }
 
-/** The fqon of an organization's record. */
 export function fqonOf(org: PlatformRecord | undefined): string {
   return typeof org?.properties.fqon === 'string' ? org.properties.fqon : 'root';
 }
@@ -64,10 +62,7 @@ export interface ScopeChoices {
   environments: readonly PlatformRecord[];
 }
 
-/**
- * Resolves `?scope=` in the address and lists the other choices. It reads only the resources on the way, not the whole
- * world.
- */
+/** Resolves `?scope=` in the address and lists the other choices. It reads only the resources on the way, not the whole world. */
 export function useScope(): ScopeChoices {
   const [{ scope: id }] = useSearch();
   const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data ?? NONE;

@@ -37,10 +37,7 @@ export function bytesText(bytes: number): string {
   return `${amount.toFixed(digits)} ${UNITS[unit]}`;
 }
 
-/**
- * Returns the age of a moment: `just now`, `12 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; `in 3 min` for a moment in
- * the future.
- */
+/** Returns the age of a moment: `just now`, `12 s ago`, `3 min ago`, `2 h ago`, `5 d ago`; `in 3 min` for a moment in the future. */
 export function agoText(atMs: number, nowMs: number): string {
   const s = Math.round(Math.abs(nowMs - atMs) / 1000);
   if (s < 5) return 'just now';
@@ -73,7 +70,6 @@ export function dayText(atMs: number): string {
   return FULL.format(atMs);
 }
 
-/** Returns the text of a moment with the ISO time, for titles. */
 export function fullTimeText(atMs: number): string {
   return `${dayText(atMs)} (${new Date(atMs).toISOString()})`;
 }

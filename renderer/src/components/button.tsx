@@ -88,7 +88,6 @@ export function IconButton({ icon: Icon, label, shortcut, needs, className = '',
   return <Missing text={missing}>{button}</Missing>;
 }
 
-/** A key of the keyboard. */
 export function Key({ children, look = 'plain' }: { children: ReactNode; look?: 'plain' | 'on-accent' }) {
   const colours = look === 'plain' ? 'border-line-strong bg-raised text-muted' : 'border-current/40';
   return (

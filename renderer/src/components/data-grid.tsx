@@ -27,20 +27,17 @@ import { useWidth } from './width.ts';
 
 export type { GridColumn } from './grid-layout.ts';
 
-/** The rows of a list as they are read, e.g. by react-query. */
 export interface ListRows<Row> {
   rows: readonly Row[];
   isPending: boolean;
   error: unknown;
   refetch(): unknown;
-  /** Are there more rows to load? */
   hasMore?: boolean;
   /** Reads it; another function: it can be called again. */
   loadMore?: (() => void) | undefined;
 }
 
 export interface DataGridProps<Row> {
-  /** The name of the rows, e.g. `Invocations`. */
   label: string;
   list: ListRows<Row>;
   columns: readonly GridColumn<Row>[];
@@ -62,10 +59,7 @@ export interface DataGridProps<Row> {
    * load piece by piece.
    */
   onDrawn?(first: number, last: number): void;
-  /**
-   * The sort order while the address states none, e.g. `-time`; empty: as the rows come. If omitted, rows stay as they
-   * come.
-   */
+  /** The sort order while the address states none, e.g. `-time`; empty: as the rows come. If omitted, rows stay as they come. */
   order?: string;
   /** 28 to 32 pixels. Default 30. */
   rowHeight?: number;
@@ -274,10 +268,7 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
   );
 }
 
-/**
- * Returns the number of rows at the top that came since the list was last drawn. A new list, or one in another order,
- * has none.
- */
+/** Returns the number of rows at the top that came since the list was last drawn. A new list, or one in another order, has none. */
 function useNewRowCount<Row>(rows: readonly Row[], keyOf: (row: Row) => string): number {
   const before = useRef<{ rows: readonly Row[]; first: string | undefined; arrived: number } | undefined>(undefined);
   const { current } = before;

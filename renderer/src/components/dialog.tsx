@@ -3,7 +3,6 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { topmostLayer } from '../keys/use-keys.ts';
 import { Button, type ButtonProps, IconButton } from './button.tsx';
-import { actionIn, firstFieldIn, isFieldOfOneLine } from './dialog-keys.ts';
 import { FailureNote } from './empty-state.tsx';
 
 export interface DialogProps extends Pick<ButtonProps, 'icon' | 'shortcut'> {
@@ -24,7 +23,6 @@ export interface DialogProps extends Pick<ButtonProps, 'icon' | 'shortcut'> {
   making?: { isPending: boolean; error?: unknown };
   /** The button that only closes. Default: Cancel, where there is an action; empty: none. */
   closing?: string;
-  /** The other content of the foot, before the action. */
   foot?: ReactNode;
 }
 
@@ -72,7 +70,6 @@ export function Dialog({ title, onClose, width = 'small', isAlert = false, child
   );
 }
 
-/** The content between title and buttons. */
 function Parts({
   children,
   onClose,
@@ -149,5 +146,27 @@ function Parts({
         </div>
       )}
     </>
+  );
+}
+
+/** A box with a list would open it as soon as one is in it. */
+const FIELDS =
+  'input:not([type=checkbox], [type=radio], [type=file], [type=hidden], [role=combobox], :disabled), textarea:not(:disabled)';
+
+/** The field that one fills in first: the first empty one, else the first. */
+function firstFieldIn(body: HTMLElement | null): HTMLElement | undefined {
+  const fields = [...(body?.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(FIELDS) ?? [])];
+  return fields.find(({ value, readOnly }) => value === '' && !readOnly) ?? fields[0];
+}
+
+/** The button that does what the dialog is for. None where it only closes, or destroys something: that is pressed on purpose. */
+function actionIn(foot: HTMLElement | null): HTMLButtonElement | undefined {
+  return foot?.querySelector<HTMLButtonElement>('button[data-look=primary]:not(:disabled)') ?? undefined;
+}
+
+/** Returns true for an element in which Enter has no other meaning. In a nested form, Enter submits that form. */
+function isFieldOfOneLine(target: EventTarget): target is HTMLInputElement {
+  return (
+    target instanceof HTMLInputElement && target.form === null && target.type !== 'file' && target.role !== 'combobox'
   );
 }

@@ -1,6 +1,5 @@
 export type EditorLanguage = 'json' | 'javascript' | 'text';
 
-/** Something wrong in a text, by offset. */
 export interface EditorProblem {
   from: number;
   to: number;
@@ -19,7 +18,6 @@ export interface CodeEditorProps {
   onSubmit?(): void;
   /** The problems in the code, by offset in the text. The editor scrolls to new ones. */
   problems?: readonly EditorProblem[];
-  /** The line, from 1, that it is opened at. */
   line?: number | undefined;
   /** Looks through JSON whenever one pauses, e.g. for what a schema forbids. Another function has it looked through again. */
   lint?: ((text: string) => readonly EditorProblem[]) | undefined;

@@ -7,12 +7,10 @@ import { Button } from './button.tsx';
 
 export interface EmptyStateProps {
   title: string;
-  /** The reason that it is empty, and the next step. */
   text: ReactNode;
   icon?: LucideIcon;
   /** The permission that the user needs to see the content. Without it, the list is not known to be empty. */
   needs?: Need;
-  /** Buttons and links. */
   children?: ReactNode;
 }
 
@@ -73,9 +71,7 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
   );
 }
 
-/**
- * The server's message, with the positions in the document that it complains about; for a 403, the missing permission.
- */
+/** The server's message, with the positions in the document that it complains about; for a 403, the missing permission. */
 function FailureText({ failure }: { failure: Failure }) {
   const permission = failure.code === 403 ? missingPermission(failure.message) : undefined;
   if (permission !== undefined) return <p className="break-words">{refusalText(permission, failure)}</p>;

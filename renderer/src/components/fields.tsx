@@ -23,7 +23,6 @@ import {
   TextArea,
 } from 'react-aria-components';
 
-/** The properties that every field has. */
 export interface FieldWords {
   /** Always there for those who listen; `isLabelHidden` hides it from sight. */
   label: string;
@@ -63,7 +62,7 @@ export function TextField(props: TextFieldProps) {
       {...rest}
       isInvalid={error !== undefined}
       validationBehavior={validationOf(error)}
-      className={`flex flex-col gap-1 ${className}`}
+      className={`flex min-w-0 flex-col gap-1 ${className}`}
     >
       <FieldLabel isHidden={isLabelHidden}>{label}</FieldLabel>
       <Group className="field-frame flex items-center data-[disabled]:opacity-60" isInvalid={error !== undefined}>

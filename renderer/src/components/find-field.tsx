@@ -4,7 +4,6 @@ import { type Search, useSearch } from '../url.ts';
 import { FilterField } from './fields.tsx';
 
 export interface FindFieldProps {
-  /** The label of the field, e.g. `Find containers`. */
   label: string;
   placeholder: string;
   /** The word of the address that it is. Default: `q`. */

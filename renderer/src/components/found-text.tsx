@@ -1,6 +1,5 @@
 import { type LogExpression, partsOf } from './log-search.ts';
 
-/** A text in which what was looked for is marked. */
 export function FoundText({ text, expression }: { text: string; expression: LogExpression | undefined }) {
   if (!expression) return text;
   return partsOf(text, expression).map(({ at, text: part, isFound }) =>

@@ -10,14 +10,9 @@ export interface GridColumn<Row> {
   /** Its content, if that is only a text or a number. */
   text?(row: Row): string | number | undefined;
   isMuted?: boolean;
-  /**
-   * Returns the value to sort rows by; default: their text. A column with neither cannot be sorted. Times are ISO text.
-   */
+  /** Returns the value to sort rows by; default: their text. A column with neither cannot be sorted. Times are ISO text. */
   sortBy?(row: Row): string | number | undefined;
-  /**
-   * The order in which columns are hidden where there is too little space, the greatest first. Columns without it are
-   * never hidden.
-   */
+  /** The order in which columns are hidden where there is too little space, the greatest first. Columns without it are never hidden. */
   hideOrder?: number;
   /** One line (default: its text). Buttons inside need `relative z-1` to be above the link of the row. */
   cell?(row: Row): ReactNode;

@@ -2,7 +2,6 @@ import type { RecordedBody } from '../api/traffic.ts';
 import { bytesText } from './amounts.ts';
 import { JsonView } from './json-view.tsx';
 
-/** Headers and body of a request or a response. */
 export function HttpMessage({
   subject,
   headers,
@@ -46,7 +45,6 @@ function hasBody(headers: readonly (readonly [string, string])[]): boolean {
   return headers.some(([name, value]) => /^content-length$/i.test(name) && Number(value) > 0);
 }
 
-/** A body that was recorded. */
 export function BodyView({ body, subject }: { body: RecordedBody | undefined; subject: string }) {
   if (!body || body.sizeBytes === 0) return <p className="px-3 pb-3 text-muted">No body.</p>;
   const bodyText = body.text ?? body.base64 ?? '';

@@ -8,7 +8,6 @@ import type { LogExpression } from './log-search.ts';
 const END_PX = 24;
 const LINE_PX = 19;
 
-/** A line as it is drawn. */
 export interface ShownLine {
   /** A line keeps its key when older ones are removed. */
   key: number;
@@ -28,9 +27,7 @@ export interface LogLinesHandle {
 
 export interface LogLinesProps {
   lines: readonly ShownLine[];
-  /** The expression whose matches are marked. */
   expression: LogExpression | undefined;
-  /** Key of the selected line. */
   markedKey: number | undefined;
   isFollowing: boolean;
   /** The user has scrolled up, or down to the end. */

@@ -12,7 +12,6 @@ export function literal(text: string): string {
 export interface LinePart {
   text: string;
   isFound: boolean;
-  /** Offset in the line. */
   at: number;
 }
 

@@ -26,7 +26,6 @@ export interface MenuProps {
   trigger?: ReactElement;
 }
 
-/** Actions behind a button. */
 export function Menu({ label, entries, trigger }: MenuProps) {
   const missing = useMissingOf();
   return (

@@ -1,11 +1,9 @@
 export interface MeterProps {
-  /** The name of the measured value, for screen readers. */
   label: string;
   value: number;
   max: number;
   /** Behind the bar; default `37/60`. */
   text?: string;
-  /** Width of the bar in pixels. */
   width?: number;
 }
 

@@ -17,7 +17,6 @@ export interface NameDialogProps {
 
 const MAX_CHARS = 80;
 
-/** Asks under which name something is kept. */
 export function NameDialog({ title, description, existingNames, first = '', onName, onClose }: NameDialogProps) {
   const [name, setName] = useState(first);
   const trimmedName = name.trim();

@@ -5,7 +5,6 @@ import { Pending, type PendingProps } from './pending.tsx';
 
 export interface PendingDetailProps extends Pick<PendingProps, 'query'> {
   onClose(): void;
-  /** The reason that there is nothing to read yet, if it is known. */
   children?: ReactNode;
 }
 

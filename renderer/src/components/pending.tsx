@@ -2,10 +2,8 @@ import { ErrorState } from './empty-state.tsx';
 import { Skeleton } from './skeleton.tsx';
 
 export interface PendingProps {
-  /** The react-query state of a response that is not loaded yet. */
   query: { error: unknown; refetch(): unknown };
   label?: string;
-  /** The approximate number of rows to expect. */
   rows?: number;
 }
 

@@ -6,9 +6,7 @@ import { useSearch } from '../url.ts';
 import { IconButton, Key } from './button.tsx';
 
 export interface QueryBarProps {
-  /** The name of the searched rows, e.g. `invocations`. */
   subject: string;
-  /** Parses the query, or returns the error with its position. */
   read(text: string, nowMs: number): { ok: true } | { ok: false; fault: QueryFault };
   /** An example, e.g. `status:error lambda:webform dur:>200`. */
   example?: string;
@@ -16,7 +14,6 @@ export interface QueryBarProps {
   suggestions?: readonly string[];
 }
 
-/** Pause in typing after which the query is applied. */
 const PAUSE_MS = 250;
 
 /**

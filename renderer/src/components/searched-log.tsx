@@ -15,9 +15,7 @@ const NOTHING_FOUND = { count: 0, lines: [] };
 export interface SearchedLogProps {
   /** Oldest first. */
   lines: readonly ShownLine[];
-  /** The content to show while there are no lines. */
   empty: ReactNode;
-  /** Notices about the log, between the search and the lines. */
   notices?: ReactNode;
 }
 

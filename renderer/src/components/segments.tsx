@@ -9,7 +9,6 @@ export interface SegmentsProps {
   onChange(id: string): void;
 }
 
-/** A choice of one among few, side by side. */
 export function Segments({ label, segments, value, onChange }: SegmentsProps) {
   return (
     <ToggleButtonGroup

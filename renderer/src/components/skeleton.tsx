@@ -1,4 +1,3 @@
-/** Grey bars where rows will be. */
 export function Skeleton({ rows = 8, label = 'Loading' }: { rows?: number; label?: string }) {
   return (
     <div role="status" className="flex flex-col">

@@ -20,7 +20,6 @@ export interface StateProps {
   isIconOnly?: boolean;
 }
 
-/** Icon and word of a condition. */
 export function State({ is, children, isIconOnly }: StateProps) {
   const { icon: Icon, colour } = LOOKS[is];
   return (

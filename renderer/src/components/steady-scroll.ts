@@ -1,13 +1,11 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { findNear } from './grid-layout.ts';
 
-/** The visible part of a list when it was last noted. */
 export interface Viewport<Row> {
   rows: readonly Row[];
   keyOf(row: Row): string;
   /** Pixels. */
   rowHeight: number;
-  /** The scroll position, in pixels. */
   top: number;
 }
 

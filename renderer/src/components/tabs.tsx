@@ -4,7 +4,6 @@ import { Tabs as AriaTabs, Tab, TabList, TabPanel } from 'react-aria-components'
 export interface TabEntry {
   id: string;
   title: string;
-  /** A number after the title. */
   count?: number | undefined;
   /** Drawn when the tab is open only. */
   content: ReactNode;

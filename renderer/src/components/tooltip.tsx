@@ -4,7 +4,6 @@ import { Tooltip, TooltipTrigger } from 'react-aria-components';
 export interface HintProps {
   text: ReactNode;
   shortcut?: string | undefined;
-  /** One thing that can have the focus: a button or a link of react-aria, or `Focusable`. */
   children: ReactNode;
 }
 

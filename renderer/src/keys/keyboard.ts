@@ -1,15 +1,12 @@
-/** The action of a key in one part of the window. */
 export interface KeyBinding {
   /** `g h` is g, then h within a second; `mod+k` is Ctrl-K or Cmd-K; else the key as `KeyboardEvent.key` names it. */
   keys: string;
-  /** The description of the action in the help dialog. */
   does: string;
   run(): void;
   /** Its group in the help. Default: "This screen". */
   group?: string;
 }
 
-/** The part of a KeyboardEvent that decides. */
 export interface KeyStroke {
   key: string;
   ctrlKey: boolean;

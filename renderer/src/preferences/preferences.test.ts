@@ -40,11 +40,18 @@ it('keeps the choice', () => {
     isRailNarrow: true,
     splits: { leads: 400 },
     hiddenColumns: { leads: ['email'] },
-    views: { leads: [{ name: 'mine', search: { q: 'is:refused', sort: '-time' } }] },
+    views: { leads: [{ name: 'mine', search: { q: 'is:rejected', sort: '-time' } }] },
     steps: ['browse'],
     isPresenting: true,
     isTerminalAnnounced: true,
     isSaveReviewed: true,
   };
   expect(parsePreferences(chosen)).toEqual(chosen);
+});
+
+it('renews the terms of earlier versions in saved views', () => {
+  const texts = '"the is:refused word" x-is:refused is:refused-x is:refusedly';
+  const view = (q: string) => ({ views: { leads: [{ name: 'mine', search: { q, sort: '-time' } }] } });
+  const { views } = parsePreferences(view(`is:refused -is:resent is:taken is:received is:lost ${texts}`));
+  expect({ views }).toEqual(view(`is:rejected -is:replayed is:delivered is:delivered is:lost ${texts}`));
 });

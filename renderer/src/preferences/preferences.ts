@@ -4,7 +4,6 @@ import { ValueStore } from '../value-store.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** The choices that a person has made in this browser. */
 export interface Preferences {
   theme: Theme;
   /** True if single letters (`p`, `r`, `g h` ...) work as keys. */
@@ -14,7 +13,6 @@ export interface Preferences {
   splits: Readonly<Record<string, number>>;
   /** Columns that are not to be seen, by the name of their list. */
   hiddenColumns: Readonly<Record<string, readonly string[]>>;
-  /** The saved views of lists, by the name of the list. */
   views: Readonly<Record<string, readonly SavedView[]>>;
   /** First steps that were done in this browser, and `hidden` when they are not wanted. */
   steps: readonly string[];
@@ -26,7 +24,6 @@ export interface Preferences {
   isSaveReviewed: boolean;
 }
 
-/** The filters and sort order of a list, as parameters of its address. */
 export interface SavedView {
   name: string;
   search: Readonly<Record<string, string>>;
@@ -48,7 +45,6 @@ const DEFAULTS: Preferences = {
 
 export const preferences = new ValueStore(parsePreferences(jsonIn(storedText(KEY) ?? '')));
 
-/** Changes the given preferences and stores them. */
 export function prefer(change: Partial<Preferences>): void {
   preferences.set({ ...preferences.value, ...change });
   storeText(KEY, JSON.stringify(preferences.value));
@@ -57,7 +53,6 @@ export function prefer(change: Partial<Preferences>): void {
 /** A first step that Home asks for. */
 export type FirstStep = 'browse' | 'undo' | 'own-form';
 
-/** Notes that a first step was done. */
 export function noteStep(step: FirstStep | 'hidden'): void {
   const { steps } = preferences.value;
   if (!steps.includes(step)) prefer({ steps: [...steps, step] });
@@ -87,7 +82,12 @@ export function parsePreferences(stored: unknown): Preferences {
     isRailNarrow: isRailNarrow === true,
     splits: entriesOf(splits, (width) => typeof width === 'number' && Number.isFinite(width)),
     hiddenColumns: entriesOf(hiddenColumns, (ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'string')),
-    views: entriesOf(views, (some) => Array.isArray(some) && some.every(isView)),
+    views: Object.fromEntries(
+      Object.entries(entriesOf(views, (some) => Array.isArray(some) && some.every(isView))).map(([list, saved]) => [
+        list,
+        saved.map(withPresentTerms),
+      ]),
+    ),
     steps: Array.isArray(steps) ? steps.filter((step) => typeof step === 'string') : [],
     isPresenting: switches.isPresenting === true,
     isTerminalAnnounced: switches.isTerminalAnnounced === true,
@@ -95,10 +95,28 @@ export function parsePreferences(stored: unknown): Preferences {
   };
 }
 
-/** The entries of an object that have valid values. */
 function entriesOf<T>(stored: Readonly<Record<string, T>>, makesSense: (value: unknown) => boolean): Record<string, T> {
   const entries = Object.entries(typeof stored === 'object' && stored !== null ? stored : {});
   return Object.fromEntries(entries.filter(([, value]) => makesSense(value)));
+}
+
+/** The present term for each word that earlier versions had after `is:`. */
+const PRESENT_TERMS = new Map([
+  ['taken', 'is:delivered'],
+  ['received', 'is:delivered'],
+  ['resent', 'is:replayed'],
+  ['refused', 'is:rejected'],
+]);
+
+function withPresentTerms({ name, search }: SavedView): SavedView {
+  const renew = (term: string) =>
+    term.replace(
+      /^(-?)is:(\w+)$/,
+      (_, minus: string, value: string) => minus + (PRESENT_TERMS.get(value) ?? `is:${value}`),
+    );
+  // A text in quotes belongs to one term.
+  const q = search.q?.replace(/(?:"[^"]*"|[^\s"])+/g, renew);
+  return { name, search: q === undefined ? search : { ...search, q } };
 }
 
 function isView(stored: unknown): boolean {

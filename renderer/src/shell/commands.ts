@@ -3,7 +3,6 @@ import { useEffect, useRef } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
 import { ValueStore } from '../value-store.ts';
 
-/** Something that the command palette can do. */
 export interface Command {
   id: string;
   text: string;

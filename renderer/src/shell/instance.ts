@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import { quoted } from '../api/curl.ts';
+import { shellWord } from '../../../server/model/shell-command.ts';
 import { useFailures } from '../api/failures.ts';
 import { type PlatformStatus, usePlatformStatus } from '../api/platform-status.ts';
 
@@ -33,7 +33,7 @@ export function instanceOf(dataDir: PlatformStatus['dataDir'], host: string): In
   const hue = FIRST_HUE + sum;
   const isDefault = dataDir === undefined || parts.at(-1) === '.terrarium';
   // The shells of Windows quote by double quotes.
-  const data = dataDir?.includes('\\') ? `"${dataDir}"` : quoted(dataDir ?? '');
+  const data = dataDir?.includes('\\') ? `"${dataDir}"` : shellWord(dataDir ?? '');
   const option = isNamed ? ` --instance ${name}` : isDefault ? '' : ` --data ${data}`;
   return { name, hue, startCommand: `${START}${option}` };
 }

@@ -11,7 +11,6 @@ export type EventKind<Row> = EventListOptions<Row> & { query: Omit<QueryBarProps
 interface ScreenOfList extends Pick<ScreenFrameProps, 'title' | 'bar' | 'actions' | 'withheld' | 'isOpenToAll'> {
   /** Between the bar and the list. */
   above?: ReactNode;
-  /** Dialogs. */
   children?: ReactNode;
 }
 

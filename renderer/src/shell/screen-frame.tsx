@@ -23,7 +23,6 @@ export interface ScreenFrameProps {
   children: ReactNode;
 }
 
-/** The frame of every screen: a heading, a bar, and the space below. */
 export function ScreenFrame({ title, bar, actions, withheld, isOpenToAll, children }: ScreenFrameProps) {
   useTabTitle(title);
   const entry = entryByTitle.get(title);

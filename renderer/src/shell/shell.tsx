@@ -4,17 +4,18 @@ import { useEffect, useMemo, useState } from 'react';
 import { live, togglePause } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { signOut } from '../api/session.ts';
-import { Button } from '../components/button.tsx';
+import { Button, Key } from '../components/button.tsx';
 import { Copy as CopyButton, copyText } from '../components/copy.tsx';
-import { useKeys } from '../keys/use-keys.ts';
-import { noteStep, prefer } from '../preferences/preferences.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { Switch } from '../components/fields.tsx';
+import { keyboard, useKeys } from '../keys/use-keys.ts';
+import { noteStep, prefer, preferences } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
 import { useActionCommands } from './action-commands.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { useCommands } from './commands.ts';
-import { HelpDialog } from './help-dialog.tsx';
 import { useInstance } from './instance.ts';
 import { usePlaceCommands } from './place-commands.ts';
 import { Presenter } from './presenter.tsx';
@@ -22,7 +23,6 @@ import { Sidebar } from './sidebar.tsx';
 import { StatusBar } from './status-bar.tsx';
 import { type Address, TopBar } from './top-bar.tsx';
 
-/** The window around every screen. */
 export function Shell({ current }: { current: ScreenName }) {
   const [open, setOpen] = useState<'palette' | 'help'>();
   const go = useGo();
@@ -126,4 +126,44 @@ function DisconnectedBanner() {
       </Button>
     </div>
   );
+}
+
+const MOD = /mac/i.test(navigator.platform) ? 'Cmd' : 'Ctrl';
+const OTHER = 'This screen';
+
+function HelpDialog({ onClose }: { onClose(): void }) {
+  const { hasLetterKeys } = useValue(preferences);
+  const groups = Map.groupBy(keyboard.bindings, ({ group }) => group ?? OTHER);
+  return (
+    <Dialog title="Keys" onClose={onClose} width="medium">
+      <Switch isSelected={hasLetterKeys} onChange={(isOn) => prefer({ hasLetterKeys: isOn })}>
+        Enable single-key shortcuts
+      </Switch>
+      <div className={`mt-4 grid gap-x-8 gap-y-5 sm:grid-cols-2 ${hasLetterKeys ? '' : 'opacity-60'}`}>
+        {[...groups].map(([group, bindings]) => (
+          <section key={group}>
+            <h3 className="eyebrow mb-1">{group}</h3>
+            <dl>
+              {[...new Map(bindings.map((binding) => [binding.keys, binding])).values()].map(({ keys, does }) => (
+                <div key={keys} className="flex h-7 items-center justify-between border-b border-line/60">
+                  <dt>{does}</dt>
+                  <dd className="flex gap-1">
+                    {keysIn(keys).map(([id, key]) => (
+                      <Key key={id}>{key === 'mod' ? MOD : key}</Key>
+                    ))}
+                    <span className="sr-only">{keys.replace('mod', MOD)}</span>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}
+
+/** The single keys, each with an id of its own: `g g` has the same one twice. */
+function keysIn(keys: string): [string, string][] {
+  return keys.split(/[ +](?=.)/).map((key, index) => [`${index} ${key}`, key]);
 }

@@ -1,13 +1,14 @@
 import { Lock, PanelLeftClose, PanelLeftOpen, TriangleAlert } from 'lucide-react';
+import { useFigures } from '../api/figures.ts';
 import { useMissing } from '../api/permissions.tsx';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { keys } from '../api/query-client.ts';
 import { useRead } from '../api/read.ts';
 import { useScope } from '../api/world.ts';
-import { counted } from '../components/amounts.ts';
 import { IconButton } from '../components/button.tsx';
 import { useMedia } from '../components/media.ts';
 import { prefer, preferences } from '../preferences/preferences.ts';
+import { ALL_FORMS } from '../screens/leads/use-leads.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useValue } from '../value-store.ts';
 import { PlaceLink } from './place-link.tsx';
@@ -49,11 +50,16 @@ export function Sidebar({ current }: { current: ScreenName }) {
   );
 }
 
+interface Alert {
+  amount: string;
+  text: string;
+}
+
 interface ScreenLinkProps {
   name: ScreenName;
   isCurrent: boolean;
   count: number | undefined;
-  alert: { count: number; text: string } | undefined;
+  alert: Alert | undefined;
   isRailNarrow: boolean;
 }
 
@@ -81,8 +87,8 @@ function ScreenLink({ name, isCurrent, count, alert, isRailNarrow }: ScreenLinkP
         {!isRailNarrow && alert && (
           <span className="inline-flex items-center gap-1 text-small text-error" title={alert.text}>
             <TriangleAlert aria-hidden size={12} />
-            {alert.count.toLocaleString('en')}
-            <span className="sr-only"> rejected</span>
+            {alert.amount}
+            <span className="sr-only"> not delivered</span>
           </span>
         )}
         {!isRailNarrow && missing !== undefined && (
@@ -100,10 +106,13 @@ function ScreenLink({ name, isCurrent, count, alert, isRailNarrow }: ScreenLinkP
 }
 
 /** Failures that the user has to act on, by screen. */
-function useSidebarAlerts(): Partial<Record<ScreenName, { count: number; text: string }>> {
-  const forms = useRead(keys.leads, '/inspect/leads', { refused: true }).data ?? [];
-  const count = forms.filter(({ deliveredAs }) => !deliveredAs).length;
-  return count === 0 ? {} : { leads: { count, text: counted(count, 'rejected form') } };
+function useSidebarAlerts(): Partial<Record<ScreenName, Alert>> {
+  const scope = useScope().scope.id;
+  const { data, isPlaceholderData } = useFigures({ ...ALL_FORMS, filter: { q: undefined, scope } });
+  // A placeholder is the count of the previous scope.
+  if (data === undefined || isPlaceholderData || data.failed === 0) return {};
+  const amount = `${data.failed.toLocaleString('en')}${data.countedFrom === undefined ? '' : '+'}`;
+  return { leads: { amount, text: `${amount} ${amount === '1' ? 'form' : 'forms'} not delivered` } };
 }
 
 /** Number of items on each screen, in the scope; unknown numbers are omitted. */
@@ -121,5 +130,5 @@ function useSidebarCounts(): Partial<Record<ScreenName, number>> {
   };
 }
 
-/** Below it the sidebar shows icons only and the addresses are behind a button; a window at 200 % counts as half as wide. */
+/** Below it the sidebar shows icons only; a window at 200 % counts as half as wide. */
 const NARROW = '(width < 1024px)';

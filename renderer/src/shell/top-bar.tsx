@@ -1,6 +1,13 @@
-import { Copy as CopyIcon, Link, Search, Waypoints, X } from 'lucide-react';
+import { Copy as CopyIcon, FastForward, Link, Search, Waypoints, X } from 'lucide-react';
 import { Button } from 'react-aria-components';
+import { describeFault, isUsedUp } from '../../../server/model/fault-rule.ts';
 import { type OutboundRule, OWN_CRM } from '../../../server/model/outbound-rule.ts';
+import { useChange } from '../api/change.ts';
+import { send } from '../api/client.ts';
+import { useMissing } from '../api/permissions.tsx';
+import { keys } from '../api/query-client.ts';
+import { useRead } from '../api/read.ts';
+import { counted, durationText } from '../components/amounts.ts';
 import { IconButton, Key } from '../components/button.tsx';
 import { Copy, copyText } from '../components/copy.tsx';
 import { Menu } from '../components/menu.tsx';
@@ -10,7 +17,6 @@ import { Brand } from './brand.tsx';
 import { useInstance } from './instance.ts';
 import { PlaceLink } from './place-link.tsx';
 import { ScopePicker } from './scope-picker.tsx';
-import { Simulation } from './simulation.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 export interface Address {
@@ -38,7 +44,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
       </PlaceLink>
       <InstanceName />
       <ScopePicker />
-      <ul aria-label="Addresses" className="hidden items-center gap-1.5 lg:flex [[data-presenting]_&]:hidden">
+      <ul aria-label="Addresses" className="hidden items-center gap-1.5 xl:flex [[data-presenting]_&]:hidden">
         {addresses.map(({ name, url }) => (
           <li
             key={name}
@@ -54,7 +60,7 @@ export function TopBar({ addresses, onPalette }: TopBarProps) {
       </ul>
       <Menu
         label="Addresses"
-        trigger={<IconButton icon={Link} label="Addresses" className="lg:hidden [[data-presenting]_&]:inline-flex" />}
+        trigger={<IconButton icon={Link} label="Addresses" className="xl:hidden [[data-presenting]_&]:inline-flex" />}
         entries={addresses.map(({ name, url }) => ({
           id: name,
           text: `Copy ${url} (${name})`,
@@ -104,7 +110,6 @@ const MAX_SHOWN = 2;
 
 const textOf = (rule: OutboundRule) => `${rule.host === OWN_CRM ? 'CRM' : `${rule.host}:`} ${effectOf(rule)}`;
 
-/** Every enabled outbound rule, with a button that disables it. */
 function ActiveRules() {
   const { query, change } = useOutboundRules();
   const rules = query.data?.rules ?? [];
@@ -139,5 +144,42 @@ function ActiveRules() {
         </li>
       )}
     </ul>
+  );
+}
+
+/** Shows fault rules that still apply and the time by which the clock is ahead, with a button that ends both. */
+function Simulation() {
+  const rules = useRead(keys.simulation, '/inspect/faults').data?.filter((rule) => !isUsedUp(rule)) ?? [];
+  const aheadMs = useRead(keys.simulation, '/inspect/clock').data?.aheadMs ?? 0;
+  const missing = useMissing('root');
+  const end = useChange(
+    async () => {
+      await send('DELETE', '/inspect/faults');
+      await send('DELETE', '/inspect/clock');
+    },
+    { topic: keys.simulation, refusal: 'The faults did not end: ' },
+  );
+  const texts = [
+    ...(rules.length > 0 ? [counted(rules.length, 'fault')] : []),
+    ...(aheadMs > 0 ? [`clock +${durationText(aheadMs)}`] : []),
+  ];
+  if (texts.length === 0) return null;
+  return (
+    <p
+      role="status"
+      aria-label="Simulated faults and time"
+      title={rules.map(describeFault).join('\n')}
+      className="flex h-6 min-w-0 shrink-0 items-center rounded-full border border-warn/50 bg-warn-soft pl-2 text-small text-warn"
+    >
+      <FastForward aria-hidden size={12} className="mr-1.5 shrink-0" />
+      {texts.join(', ')}
+      <IconButton
+        icon={X}
+        label="End simulated faults and time"
+        isDisabled={end.isPending || missing !== undefined}
+        onPress={() => end.mutate()}
+        className="size-6 scale-85"
+      />
+    </p>
   );
 }

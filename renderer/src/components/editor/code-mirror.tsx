@@ -11,7 +11,6 @@ import { flushSync } from 'react-dom';
 import type { CodeEditorProps, EditorProblem } from '../editor-props.ts';
 import { editorLook, rootIn } from './setup.ts';
 
-/** Pause in typing after which JSON is checked. */
 const LINT_DELAY_MS = 300;
 
 /**

@@ -85,7 +85,6 @@ const colours = HighlightStyle.define([
   { tag: tags.invalid, color: 'var(--error)' },
 ]);
 
-/** The look of every editor, and its language. */
 export function editorLook(language: EditorLanguage): Extension[] {
   const grammar = language === 'json' ? [json()] : language === 'javascript' ? [javascript()] : [];
   return [look, syntaxHighlighting(colours), EditorView.lineWrapping, ...grammar];

@@ -2,13 +2,11 @@ import { Duration } from '../amount.tsx';
 import type { GridColumn } from '../data-grid.tsx';
 import { Badge } from '../state.tsx';
 
-/** The method of a call over HTTP. */
 export function methodColumn<Row extends { method: string }>(more: { hideOrder: number }): GridColumn<Row> {
   const cell = ({ method }: Row) => <Badge>{method}</Badge>;
   return { id: 'method', ...more, sortBy: ({ method }) => method, header: 'Method', width: 76, cell };
 }
 
-/** Returns the column with the duration of a call. */
 export function tookColumn<Row extends { durationMs: number }>(more: { hideOrder: number }): GridColumn<Row> {
   const cell = ({ durationMs }: Row) => <Duration ms={durationMs} />;
   return {

@@ -16,7 +16,6 @@ import { aboveListClass, ListPane, type ListPaneProps } from './list-pane.tsx';
 import { TIME_FIELDS, termsOf, toggledTerm, withTerms } from './query-terms.ts';
 import { type RowState, TimeStrip } from './time-strip.tsx';
 
-/** The options of a list whose rows are events. */
 export interface EventListOptions<Row> {
   atMsOf(row: Row): number;
   states: readonly RowState[];
@@ -26,7 +25,6 @@ export interface EventListOptions<Row> {
 export interface EventListProps<Row> extends ListPaneProps<Row>, EventListOptions<Row> {
   /** The figures of all that the list contains; undefined while they are read. */
   figures: ListFigures | undefined;
-  /** The reason that there are no figures. */
   figuresError?: unknown;
   /** The row of a place in the figures. */
   rowAt(seq: number): Promise<Row | undefined> | Row | undefined;
@@ -122,7 +120,6 @@ function useAllForSorting<Row>({ rows, hasMore, loadMore }: ListRows<Row>, isSor
   }, [isSorted, hasMore, count, loadMore]);
 }
 
-/** The part of the time that a query asks for. */
 function rangeOf(q: string, nowMs: number): { fromMs: number | undefined; toMs: number | undefined } {
   const limit = (sign: RegExp) =>
     termsOf(q, TIME_FIELDS).flatMap((term) =>
@@ -149,7 +146,6 @@ function Durations({ figures, onSlowest }: { figures: ListFigures; onSlowest(seq
   );
 }
 
-/** The list of recorded data, with the figures of all of it. */
 export function RecordedEvents<Row>(
   props: Omit<EventListProps<Row>, 'figures' | 'figuresError' | 'rowAt'> & {
     list: Pick<RecentList<Row>, 'source' | 'readAt'>;
@@ -173,7 +169,6 @@ function timeOf(q: string): string {
 
 interface StateCountProps {
   state: RowState;
-  /** Undefined while it is read. */
   count: number | undefined;
   /** Are there more than were counted? */
   isMore: boolean;

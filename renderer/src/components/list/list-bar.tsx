@@ -12,7 +12,6 @@ import { NameDialog } from '../name-dialog.tsx';
 const NOT_OF_A_VIEW = new Set(['scope', 'sel', 'tab', 'with', 'replay']);
 
 export interface ViewsMenuProps {
-  /** The name of the list. */
   name: string;
   /** Views for all users. */
   presets: readonly SavedView[];
@@ -81,7 +80,6 @@ function wordsOf(search: Search): Record<string, string> {
   return Object.fromEntries(parameters);
 }
 
-/** A menu that shows and hides the columns of a list. */
 export function ColumnsMenu<Row>({ name, columns }: { name: string; columns: readonly GridColumn<Row>[] }) {
   const hidden = useValue(preferences).hiddenColumns[name] ?? [];
   const toggle = (id: string) =>

@@ -15,7 +15,6 @@ export function aboveListClass(detail: ReactNode | undefined): string {
   return detail === undefined ? 'contents' : 'contents low:hidden';
 }
 
-/** A list and one of its rows in detail. */
 export function ListPane<Row>(props: ListPaneProps<Row>) {
   const { name, detail, detailLabel, fixed, width, onClose, head, ...grid } = props;
   const [, change] = useSearch();

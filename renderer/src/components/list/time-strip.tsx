@@ -17,7 +17,6 @@ export interface RowState {
 }
 
 export interface TimeStripProps {
-  /** The name of the rows, e.g. `invocations`. */
   subject: string;
   figures: ListFigures;
   changes: Changes;

@@ -1,8 +1,6 @@
 import { FitAddon } from '@xterm/addon-fit';
-import { Terminal } from '@xterm/xterm';
+import { type ITheme, Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
-import { themeOf } from './colours.ts';
-import { withoutStyleElements } from './rule-holders.ts';
 
 /** Below that there is nothing to read, as while the terminal is out of sight. */
 const LEAST_PX = 40;
@@ -55,7 +53,6 @@ export function openScreen({ host, isAnnounced, onTyped, onSize }: ScreenOptions
     /** @param onShown called once it is to be seen */
     write: (output: Uint8Array | string, onShown?: () => void) => terminal.write(output, onShown),
     focus: () => terminal.focus(),
-    /** Is output announced to a screen reader? */
     announce(isAnnounced: boolean) {
       terminal.options.screenReaderMode = isAnnounced;
     },
@@ -76,4 +73,65 @@ function isForShell({ key, shiftKey, ctrlKey, altKey, metaKey }: KeyboardEvent, 
   if (!ctrlKey || altKey || metaKey) return true;
   if (key.toLowerCase() === 'v') return false;
   return !(key.toLowerCase() === 'c' && (shiftKey || terminal.hasSelection()));
+}
+
+/** The colours that programs name; xterm makes each readable on its background. */
+const LIGHT = ['#1b221e', '#b3261e', '#1b6f4a', '#875000', '#1f5cb4', '#7d3c98', '#0b6e78', '#636d67'];
+const DARK = ['#3a4942', '#f5857a', '#5cc394', '#e2ad54', '#86adf2', '#c99be8', '#6cc7d1', '#e4eae6'];
+const NAMES = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
+const ANSI_COLOURS = ['Black', 'Red', 'Green', 'Yellow', 'Blue', 'Magenta', 'Cyan', 'White'] as const;
+
+/** The tokens of tokens.css, as they are at an element now: xterm reads no variables. */
+function themeOf(element: HTMLElement): ITheme {
+  const colour = (token: string) => {
+    const probe = document.createElement('span');
+    probe.style.color = `var(--${token})`;
+    element.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  };
+  const background = colour('panel');
+  const [red = 255] = (background.match(/\d+/g) ?? []).map(Number);
+  const named = red < 128 ? DARK : LIGHT;
+  return {
+    background,
+    foreground: colour('text'),
+    cursor: colour('accent'),
+    cursorAccent: background,
+    selectionBackground: colour('running'),
+    selectionForeground: background,
+    scrollbarSliderBackground: colour('line-strong'),
+    ...Object.fromEntries(NAMES.map((name, at) => [name, named[at]])),
+    ...Object.fromEntries(ANSI_COLOURS.map((name, at) => [`bright${name}`, named[at]])),
+  };
+}
+
+/**
+ * Runs code that creates `<style>` elements, as xterm does when it opens. The content security policy would leave these
+ * elements empty, so the code gets replacements whose text becomes a style sheet that a script adopts, which the policy
+ * allows.
+ */
+function withoutStyleElements(work: () => void): void {
+  const create = document.createElement;
+  document.createElement = (name: string, options?: ElementCreationOptions) =>
+    name === 'style' ? ruleHolder() : create.call(document, name, options);
+  try {
+    work();
+  } finally {
+    document.createElement = create;
+  }
+}
+
+function ruleHolder(): HTMLElement {
+  const sheet = new CSSStyleSheet();
+  document.adoptedStyleSheets.push(sheet);
+  const holder = document.createElement('span');
+  holder.hidden = true;
+  Object.defineProperty(holder, 'textContent', { set: (rules: string) => sheet.replaceSync(rules) });
+  holder.remove = () => {
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter((adoptedSheet) => adoptedSheet !== sheet);
+    HTMLElement.prototype.remove.call(holder);
+  };
+  return holder;
 }

@@ -1,9 +1,10 @@
 import { ExternalLink } from 'lucide-react';
 import type { ImagePull } from '../../../../server/api/routes/containers.ts';
+import type { PlatformRecord } from '../../api/world.ts';
 import { Time } from '../../components/amount.tsx';
 import { bytesText } from '../../components/amounts.ts';
 import type { GridColumn } from '../../components/data-grid.tsx';
-import { Progress } from '../../components/meter.tsx';
+import { Meter, Progress } from '../../components/meter.tsx';
 import { Badge, State } from '../../components/state.tsx';
 import type { ContainerAddress } from './container-address.ts';
 import { ContainerMenu } from './container-menu.tsx';
@@ -11,14 +12,15 @@ import { referenceName } from './container-place.ts';
 import {
   conditionOf,
   isJob,
+  limitsOf,
   reasonOf,
   requestedInstances,
   runningOf,
   statusOf,
   statusWord,
 } from './container-status.ts';
-import { CpuMeter, MemoryMeter } from './usage-meters.tsx';
 import type { ContainerRow } from './use-containers.ts';
+import { useUsage } from './use-usage.ts';
 
 /** One row for each container or job. Buttons are above the link of the row. */
 export const CONTAINER_COLUMNS: readonly GridColumn<ContainerRow>[] = [
@@ -110,7 +112,6 @@ function Name({ record }: Pick<ContainerRow, 'record'>) {
   );
 }
 
-/** The state of a container, with the reason as its title. */
 export function ContainerState({ record }: { record: ContainerRow['record'] }) {
   return (
     <span title={reasonOf(record)}>
@@ -119,7 +120,6 @@ export function ContainerState({ record }: { record: ContainerRow['record'] }) {
   );
 }
 
-/** The progress of an image pull, in the width that it is given. */
 export function PullBar({ pull, name }: { pull: ImagePull; name: string }) {
   const { currentBytes, totalBytes } = pull;
   const share = totalBytes > 0 ? currentBytes / totalBytes : undefined;
@@ -154,4 +154,34 @@ export function AddressLink({ address: { href, text, kind, name } }: { address: 
       <span className="sr-only">(opens in a new tab)</span>
     </a>
   );
+}
+
+const METER_PX = 44;
+
+function CpuMeter({ record }: { record: PlatformRecord }) {
+  const used = useNow(record);
+  if (!used) return <NotMeasured record={record} />;
+  const may = limitsOf(record).cpus * used.length;
+  const cpus = used.reduce((sum, usage) => sum + usage.cpus, 0);
+  // A sample can be slightly above the limit.
+  const text = `${Math.round(cpus * 100)} %`;
+  return <Meter label={`CPU of ${record.name}`} value={Math.min(cpus, may)} max={may} text={text} width={METER_PX} />;
+}
+
+function MemoryMeter({ record }: { record: PlatformRecord }) {
+  const used = useNow(record);
+  if (!used) return <NotMeasured record={record} />;
+  const bytes = used.reduce((sum, usage) => sum + usage.memoryBytes, 0);
+  const may = used.reduce((sum, usage) => sum + usage.memoryLimitBytes, 0);
+  return <Meter label={`Memory of ${record.name}`} value={bytes} max={may} text={bytesText(bytes)} width={METER_PX} />;
+}
+
+function useNow(record: PlatformRecord) {
+  const isRunning = runningOf(record) > 0;
+  const now = useUsage(record.id, isRunning).at(-1);
+  return isRunning && now && now.instances.length > 0 ? now.instances : undefined;
+}
+
+function NotMeasured({ record }: { record: PlatformRecord }) {
+  return <span className="text-faint">{runningOf(record) > 0 ? '...' : '-'}</span>;
 }

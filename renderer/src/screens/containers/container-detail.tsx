@@ -19,7 +19,6 @@ import { TerminalTab } from './terminal-tab.tsx';
 import { useContainerActions } from './use-container-actions.ts';
 import type { ContainerRow } from './use-containers.ts';
 
-/** One container or job: its log, usage, console and definition. */
 export function ContainerDetail({ row, onClose }: { row: ContainerRow; onClose(): void }) {
   const { record } = row;
   const [{ tab }, change] = useSearch();

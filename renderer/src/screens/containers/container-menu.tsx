@@ -8,7 +8,6 @@ import { isJob, requestedInstances, restartWord } from './container-status.ts';
 import { DeleteContainerDialog } from './delete-container-dialog.tsx';
 import { useContainerActions } from './use-container-actions.ts';
 
-/** The menu of a container's or job's actions, behind three dots. */
 export function ContainerMenu({ record }: { record: PlatformRecord }) {
   const actions = useContainerActions(record);
   const [open, setOpen] = useState<'scale' | 'delete'>();

@@ -14,7 +14,6 @@ import { isJob, runningOf } from './container-status.ts';
 
 const NO_ENDPOINTS: readonly PlatformRecord[] = [];
 
-/** Shows what will be stopped, deleted and kept, then deletes. */
 export function DeleteContainerDialog({ record, onClose }: { record: PlatformRecord; onClose(): void }) {
   const go = useGo();
   const [hasEndpointsToo, setEndpointsToo] = useState(true);

@@ -11,10 +11,7 @@ import { capital } from '../invocations/failure-words.ts';
 
 type Engine = PlatformStatus['engines'][number];
 
-/**
- * Returns the reason that there is no engine, in one sentence. Only users who view the whole platform learn the
- * engine's message.
- */
+/** Returns the reason that there is no engine, in one sentence. Only users who view the whole platform learn the engine's message. */
 function noEngineReason(engines: readonly Engine[]): string {
   const knownReason = engines.find(({ reason }) => reason)?.reason;
   if (knownReason !== undefined || engines.length === 0)

@@ -7,7 +7,6 @@ import { Badge, type Condition, State } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { shortId, useInstances } from './use-instances.ts';
 
-/** The instances that the engine runs, or ran, for a container or job. */
 export function InstancesTab({ record }: { record: PlatformRecord }) {
   const instances = useInstances(record.id);
   if (!instances.data) return <Pending query={instances} label="Reading the instances" rows={3} />;

@@ -6,7 +6,6 @@ export interface LogLine {
   at: string;
   stream: 'stdout' | 'stderr';
   text: string;
-  /** The replica that printed it. */
   instance?: string;
   /** Counts up; a line keeps its number when older ones are removed. */
   key: number;

@@ -10,7 +10,6 @@ import { logEntries } from '../lambdas/log-entries.ts';
 import { LogFeed, type LogLine, type LogState } from './log-feed.ts';
 import { shortId } from './use-instances.ts';
 
-/** The output of the instances, as they print it. */
 export function LogTab({ id }: { id: string }) {
   const log = useLog(id);
   const lines = useMemo(() => shownLines(log.lines), [log.lines]);

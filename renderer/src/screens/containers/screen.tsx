@@ -16,7 +16,6 @@ import { type ContainerRow, useContainers } from './use-containers.ts';
 
 const keyOf = ({ record }: ContainerRow) => record.id;
 
-/** Every container and job, how it is, and one of them in detail. */
 export default function ContainersScreen() {
   const placeId = usePlaceId();
   const [{ show = 'all', sel, q = '', sort, scope: scopeId }, change] = useSearch();

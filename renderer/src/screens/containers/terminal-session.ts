@@ -141,10 +141,7 @@ export function terminalOf(containerId: string): TerminalSession {
   return session;
 }
 
-/**
- * Returns true if a terminal was opened in this window. Its last output stays available even when nothing runs any
- * more.
- */
+/** Returns true if a terminal was opened in this window. Its last output stays available even when nothing runs any more. */
 export function hasTerminal(containerId: string): boolean {
   return sessions.has(containerId);
 }

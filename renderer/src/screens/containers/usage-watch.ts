@@ -1,8 +1,6 @@
 import type { ContainerUsage } from '../../../../server/api/routes/containers.ts';
-/** The resource usage of one running instance. */
 export type InstanceUsage = ContainerUsage['instances'][number];
 
-/** The usage of a container at a moment. */
 export interface UsageSample {
   atMs: number;
   instances: readonly InstanceUsage[];
@@ -11,7 +9,6 @@ export interface UsageSample {
 export interface UsageWatchOptions {
   /** Measures some containers; what cannot be measured is left out. */
   measure(ids: readonly string[]): Promise<readonly ContainerUsage[]>;
-  /** Is the page visible? */
   isSeen(): boolean;
   nowMs(): number;
 }

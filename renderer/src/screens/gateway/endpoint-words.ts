@@ -2,10 +2,8 @@ import { memberOf } from '../../../../server/model/json.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../components/amounts.ts';
 
-/** The properties of an endpoint that matter to its callers. */
 export interface EndpointWords {
   methods: string;
-  /** Additional host names. */
   hosts: readonly string[];
   /** A text that says who may call it. */
   access: string;

@@ -35,7 +35,6 @@ export function requestOf({ method, target, request, userId }: RecordedExchange)
   };
 }
 
-/** One request and its response, with headers and bodies. */
 export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(request: WrittenRequest): void }) {
   const [{ tab }, change] = useSearch();
   const read = useExchange(seq);
@@ -126,7 +125,6 @@ function ContainerLink({ endpointId }: { endpointId: string }) {
   return <PlaceLink to={{ screen: 'containers', search: { sel: targetId } }}>Container</PlaceLink>;
 }
 
-/** Time and client of the request, and the duration of each step. */
 function Steps({ exchange }: { exchange: RecordedExchange }) {
   const { steps, userId, traceId } = exchange;
   return (

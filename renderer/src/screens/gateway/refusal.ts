@@ -1,7 +1,6 @@
 import { jsonIn, memberOf } from '../../../../server/model/json.ts';
 import type { RecordedExchange } from '../../api/traffic.ts';
 
-/** The reason that the gateway itself rejected a request. */
 export interface Refusal {
   /** The message of the response, and how far the request came. */
   explanation: string;
@@ -35,7 +34,6 @@ const CHECKS: Readonly<Record<string, string>> = {
   body_too_large: 'the size limit of bodies',
 };
 
-/** Names the check of the gateway that rejected a request. */
 export function rejectingCheckOf({ steps, response }: RecordedExchange): string {
   const { reason = '' } = errorIn(response?.body?.text);
   const perMinute = reason === 'rate_limited' ? headerOf(response, 'x-ratelimit-limit-minute') : undefined;

@@ -7,7 +7,6 @@ import { StatusState } from './status-state.tsx';
 
 export const keyOfRequest = ({ seq }: RecordedRequest) => String(seq);
 
-/** The columns that tell requests apart. */
 export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
   {
     id: 'status',

@@ -6,7 +6,6 @@ import type { PlatformRecord } from '../../api/world.ts';
 import { firstEventOf } from '../lambdas/web-form.ts';
 import type { EndpointTarget } from './use-endpoints.ts';
 
-/** A request as it is written in the form. */
 export interface WrittenRequest {
   method: string;
   path: string;

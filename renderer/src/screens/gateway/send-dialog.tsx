@@ -26,7 +26,6 @@ const SENDERS = [
   { id: 'me', text: 'me' },
 ];
 
-/** The request that the dialog begins with. */
 export const NEW_REQUEST: WrittenRequest = {
   method: 'POST',
   path: '/',

@@ -10,7 +10,6 @@ import { reasonOf } from '../containers/container-status.ts';
 
 export type { EndpointUse } from '../../../../server/api/routes/window.ts';
 
-/** The target of an endpoint. */
 export interface EndpointTarget {
   kind: 'lambda' | 'container';
   id: string;

@@ -16,7 +16,6 @@ export interface Item {
 export interface Run {
   kind: 'text' | 'code' | 'strong' | 'link';
   text: string;
-  /** The target of a link. */
   to?: string;
 }
 
@@ -84,7 +83,6 @@ function tableIn(lines: readonly string[]): Block {
 
 const RUN = /`([^`]+)`|\*\*(.+?)\*\*|\[([^\]]+)\]\(([^)\s]+)\)|<(https?:[^>]+)>/g;
 
-/** Splits a line into text, code, strong words and links. */
 export function runsIn(line: string): Run[] {
   const runs: Run[] = [];
   let end = 0;

@@ -1,7 +1,6 @@
 import { hasAllWords } from '../../components/all-words.ts';
 import { type Block, blocksIn } from './markdown.ts';
 
-/** A page of the documentation. */
 export interface HelpPage {
   /** Its path below docs, without the ending: `guides/containers`. */
   id: string;
@@ -18,7 +17,6 @@ export interface Section {
   text: string;
 }
 
-/** The page with the numbered decisions. */
 export const DECISIONS = 'reference/emulator-behavior';
 
 /** @param path ends with the path below `docs` */

@@ -8,7 +8,6 @@ import { targetOf } from './pages.ts';
 const TARGET_CLASSES = 'rounded px-2 bg-accent-soft shadow-[inset_3px_0_0_var(--accent)]';
 
 interface Reader {
-  /** The id of the page that is read. */
   page: string;
   /** The anchor that the address asks for. */
   at?: string | undefined;
@@ -89,7 +88,6 @@ function drawn(block: Block, reader: Reader) {
   }
 }
 
-/** A line with its code, strong words and links. */
 export function Line({ text, page }: { text: string; page: string }) {
   return runsIn(text).map(({ kind, text: runText, to = '' }, index) => {
     const key = `${index} ${runText}`;

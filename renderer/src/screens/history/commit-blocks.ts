@@ -3,12 +3,10 @@ import type { BriefCommit, CommitPage } from './history-answers.ts';
 /** Commits are read in blocks of so many: numbers have no gaps, so any block can be asked for without those before it. */
 const BLOCK = 200;
 
-/** The block that a commit is in. */
 export function blockOf(seq: number): number {
   return Math.floor((seq - 1) / BLOCK);
 }
 
-/** The numbers of the commits of a block. */
 export function seqsOfBlock(block: number): number[] {
   return Array.from({ length: BLOCK }, (_, index) => block * BLOCK + 1 + index);
 }

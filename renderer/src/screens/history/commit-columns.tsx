@@ -3,7 +3,6 @@ import { Time } from '../../components/amount.tsx';
 import type { GridColumn } from '../../components/data-grid.tsx';
 import type { BriefCommit } from './history-answers.ts';
 
-/** A commit in a list. */
 export interface CommitRow {
   seq: number;
   /** Undefined while its block is read; null where the user may not see it. */

@@ -115,7 +115,6 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
   );
 }
 
-/** The result of the check. */
 function Outcome({ outcome, isNothing }: { outcome: ImportOutcome; isNothing: boolean }) {
   const { leads, hidden, runs } = outcome;
   if (isNothing) return <p className="mt-3">The file is valid. No changes: the world is already in this state.</p>;

@@ -103,7 +103,6 @@ export function MomentDetail({ seq, oldest, newest, onClose }: MomentDetailProps
 /** The most changed resources whose differences are shown. If a commit changed more, only its operations are shown. */
 const MAX_COMPARED = 3;
 
-/** The changes of one commit. */
 function ChangeTab({ seq }: { seq: number }) {
   const commit = useRead(PAST_TOPIC, `/inspect/history/${seq}`);
   const { data } = commit;

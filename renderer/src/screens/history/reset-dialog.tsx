@@ -16,7 +16,6 @@ const SEEDS = [
   { id: 'configured', text: 'Configured', note: 'The seed in the settings of this platform' },
 ];
 
-/** Resets the world after showing the changes. */
 export function ResetDialog({ onClose }: { onClose(): void }) {
   const [seed, setSeed] = useState('demo');
   const trial = useQuery({

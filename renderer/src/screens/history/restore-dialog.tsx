@@ -16,7 +16,6 @@ export interface RestoreDialogProps {
   onRestored?(): void;
 }
 
-/** Shows what a restore would change, and restores the world. */
 export function RestoreDialog({ to, onClose, onRestored }: RestoreDialogProps) {
   const name = nameOf(to);
   const found = useDifference(to);

@@ -3,7 +3,6 @@ import { DifferenceList, totalText } from './difference-list.tsx';
 import { nameOf } from './restore-dialog.tsx';
 import { type Since, useDifference } from './use-commits.ts';
 
-/** The changes of the world since a moment; it follows new commits. */
 export function SinceTab({ since }: { since: Since }) {
   const difference = useDifference(since);
   const { data } = difference;

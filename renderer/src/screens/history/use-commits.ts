@@ -47,9 +47,7 @@ export function useCommit(seq: number | undefined, newest: number): BriefCommit 
   return useCommits(blocks, newest).get(seq ?? 0);
 }
 
-/**
- * Reads the difference between the present world and the world of a moment or snapshot; read again after each commit.
- */
+/** Reads the difference between the present world and the world of a moment or snapshot; read again after each commit. */
 export function useDifference(since: Since) {
   return useQuery({
     queryKey: [keys.history, 'difference', since],
@@ -57,10 +55,8 @@ export function useDifference(since: Since) {
   });
 }
 
-/** The past world that the present one is compared with. */
 export type Since = { seq: number } | { snapshot: string };
 
-/** Returns the address from which a difference is read. */
 export function differenceAddress(
   since: Since,
   query: { brief?: boolean; resource?: string },

@@ -8,7 +8,6 @@ import { FailureStory } from '../invocations/failure-story.tsx';
 import { countWords } from '../invocations/failure-words.ts';
 import { runningRepairs } from '../invocations/use-repair.ts';
 
-/** Only this many are shown in full; another screen lists all. */
 const MAX_SHOWN = 3;
 
 /**

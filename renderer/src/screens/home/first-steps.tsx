@@ -8,10 +8,10 @@ import { FailureNote } from '../../components/empty-state.tsx';
 import { noteStep, preferences } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useValue } from '../../value-store.ts';
+import { stateWord } from '../pipelines/run-words.ts';
 import { useSampleRun } from '../pipelines/use-pipelines.ts';
 import { type Tour, useDemoBringing, useDemoTrial, useFormSending } from './use-tour.ts';
 
-/** Three ways to start, with completed steps already checked. */
 export function FirstSteps({ tour }: { tour: Tour }) {
   const canRunPipelines = useMissing('root') === undefined;
   return (
@@ -209,7 +209,11 @@ function PipelineGuide({ tour }: { tour: Tour }) {
         )}
         {last && (
           <PlaceLink to={{ screen: 'pipelines', search: { sel: last.id } }}>
-            {isRunning ? 'Watch it' : last.state === 'failed' ? 'Failed: see why' : `The last one: ${last.state}`}
+            {isRunning
+              ? 'Watch it'
+              : last.state === 'failed'
+                ? 'Failed: see why'
+                : `The last run: ${stateWord(last.state)}`}
           </PlaceLink>
         )}
         {deployUrl !== undefined && (

@@ -2,6 +2,7 @@ import { screen, waitFor, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { expect, it, onTestFinished } from 'vitest';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
+import { delay } from '../../../testing/delay.ts';
 import { sharedPlatform } from '../../../testing/platform.mjs';
 import { renderWindow } from '../../../testing/render-window.tsx';
 import { send } from '../../api/client.ts';
@@ -17,36 +18,19 @@ async function grant(action: string, userId: string): Promise<void> {
   await platform.root.patch(`/root/entitlements/${body[0].id}`, [operation]);
 }
 
-/** Delays the responses of a path until the returned function is called. */
-function delay(path: string): () => void {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  const realFetch = globalThis.fetch;
-  globalThis.fetch = async (address, init) => {
-    if (String(address).includes(path)) await promise;
-    return realFetch(address, init);
-  };
-  onTestFinished(() => {
-    resolve();
-    globalThis.fetch = realFetch;
-  });
-  return resolve;
-}
-
 const mapRegion = () => screen.findByRole('region', { name: 'Live map' });
 const columnIn = (map: HTMLElement, name: string) => within(map).findByRole('list', { name });
 
-it('shows placeholders until the leads and the map have been read, and no counts', async () => {
-  const [readLeads, readMap] = [delay('/inspect/leads'), delay('/inspect/live-map')];
+it('shows placeholders until the figures of the forms and the map have been read, and no counts', async () => {
+  const [readFigures, readMap] = [delay('/inspect/figures'), delay('/inspect/live-map')];
   await renderWindow(platform, '');
   const map = await mapRegion();
   await within(map).findByText('Loading the live map');
   expect(document.body.textContent).not.toMatch(/\b0 (leads|requests)|no requests|No lambda has|First steps/);
   readMap();
   await columnIn(map, 'Who calls');
-  readLeads();
+  expect(screen.queryByRole('heading', { name: 'First steps' })).toBeNull();
+  readFigures();
   await screen.findByRole('heading', { name: 'First steps' });
 });
 

@@ -1,5 +1,5 @@
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
-import type { MapEdge } from '../../../../server/api/routes/live-map.ts';
+import type { MapEdge, PassageView } from '../../../../server/api/routes/live-map.ts';
 import { live } from '../../api/live.ts';
 import { useMissingOf } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
@@ -12,8 +12,15 @@ import { TableHead } from '../../components/table-head.tsx';
 import { useWidth } from '../../components/width.ts';
 import { useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
-import { showPassages } from './map-dots.ts';
-import { COLUMN_TITLES, edgeKey, HEAD_PX, layoutMap, MAP_COLUMNS, NODE_HEIGHT_PX } from './map-layout.ts';
+import {
+  COLUMN_TITLES,
+  edgeKey,
+  HEAD_PX,
+  layoutMap,
+  MAP_COLUMNS,
+  type MapLayout,
+  NODE_HEIGHT_PX,
+} from './map-layout.ts';
 import { FailureLink, MapNodeCard } from './map-node.tsx';
 
 /** An hour passes without any request, too. */
@@ -188,4 +195,41 @@ function MapTable({ map: { nodes, edges }, isShown }: { map: LiveMapView; isShow
       </table>
     </div>
   );
+}
+
+/** Time of a dot from one column to the next. */
+const STEP_MS = 650;
+const HIGHLIGHT_MS = 1_500;
+/** The most dots that can be distinguished at the same time. */
+const MAX_DOTS = 60;
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * Shows passages as dots that move along their edges, by animations of the browser, so that no script runs meanwhile. A dot begins when the dot of the
+ * column before has arrived. With reduced motion, the edge is highlighted instead.
+ */
+function showPassages(
+  layer: SVGGElement,
+  passages: readonly PassageView[],
+  { paths, columns }: Pick<MapLayout, 'paths' | 'columns'>,
+): void {
+  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const columnOf = new Map(columns.flatMap(({ nodes }, index) => nodes.map(({ node }) => [node.id, index] as const)));
+  for (const passage of passages) {
+    const path = paths.get(edgeKey(passage));
+    if (path === undefined || layer.childElementCount >= MAX_DOTS) continue;
+    const shape = document.createElementNS(SVG, isStill ? 'path' : 'circle');
+    shape.setAttribute('class', passage.isFailed ? 'text-error' : 'text-ok');
+    if (isStill) shape.setAttribute('d', path);
+    else {
+      shape.setAttribute('r', passage.isFailed ? '4.5' : '4');
+      shape.style.offsetPath = `path("${path}")`;
+    }
+    layer.append(shape);
+    const frames = isStill ? { opacity: [1, 1] } : { opacity: [1, 1], offsetDistance: ['0%', '100%'] };
+    const delay = isStill ? 0 : STEP_MS * (columnOf.get(passage.from) ?? 0);
+    const animation = shape.animate(frames, { duration: isStill ? HIGHLIGHT_MS : STEP_MS, delay });
+    animation.onfinish = () => shape.remove();
+    animation.oncancel = animation.onfinish;
+  }
 }

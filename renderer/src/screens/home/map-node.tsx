@@ -38,7 +38,6 @@ const ALL: Readonly<Record<MapColumn, WindowLocation>> = {
   outside: { screen: 'invocations', search: { list: 'outbound' } },
 };
 
-/** The location that shows more about a node. */
 function locationOf({ kind, column, resourceId, name }: MapNode): WindowLocation {
   if (kind === 'lambda') return { screen: 'lambdas', id: resourceId };
   if (kind === 'container') return { screen: 'containers', search: { sel: resourceId } };
@@ -52,7 +51,6 @@ function locationOf({ kind, column, resourceId, name }: MapNode): WindowLocation
   return ALL[column];
 }
 
-/** The location of the newest failed record. */
 function failureLocation({ executionId, requestSeq }: NonNullable<MapNode['lastFailure']>): WindowLocation {
   if (executionId !== undefined) return { screen: 'invocations', search: { sel: executionId } };
   return { screen: 'gateway', search: { sel: String(requestSeq) } };

@@ -34,9 +34,13 @@ function OutboundPolicy() {
 
 /** A form for a CRM that reached none of the mock's, until a form arrives. */
 function UncaughtForm() {
-  const [warned] = useRead(keys.invocations, '/inspect/outbound-calls', { q: 'is:warned', limit: 1 }).data?.calls ?? [];
-  const leads = useRead(keys.leads, '/inspect/leads').data;
-  if (warned?.warning === undefined || leads?.some(({ receivedAt }) => receivedAt > warned.startedAt)) return null;
+  const [warned] =
+    useRead(keys.invocations, '/inspect/outbound-calls', { q: 'is:warned caught:no', limit: 1 }).data?.calls ?? [];
+  const page = useRead(keys.forms, '/inspect/forms', { q: 'is:delivered', limit: 1 }).data;
+  const [lead] = page?.forms ?? [];
+  // An empty page that has a next one does not say that no form arrived.
+  const isUnknown = page === undefined || (!lead && page.next !== undefined);
+  if (warned?.warning === undefined || isUnknown || (lead && lead.at > warned.startedAt)) return null;
   return (
     <p className="mt-1 text-warn">
       <PlaceLink

@@ -3,6 +3,7 @@ import { memberOf } from '../../../../server/model/json.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
 import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
+import { useFigures } from '../../api/figures.ts';
 import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
@@ -11,9 +12,9 @@ import { toastCommit } from '../../api/undo.ts';
 import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
 import { toast } from '../../components/toasts.tsx';
 import type { FirstStep } from '../../preferences/preferences.ts';
+import { ALL_FORMS } from '../leads/use-leads.ts';
 import type { RunSummary } from '../pipelines/use-pipelines.ts';
 
-/** The progress of a person in the first steps. */
 export interface Tour {
   /** True while it is being read; nothing can be said yet. */
   isLoading: boolean;
@@ -24,7 +25,6 @@ export interface Tour {
   formUrl: string | undefined;
   deployUrl: string | undefined;
   leadCount: number;
-  /** The newest run of any pipeline. */
   lastRun: RunSummary | undefined;
   /** The reason that a pipeline cannot run now: no container engine responds. */
   engineTrouble: string | undefined;
@@ -56,7 +56,7 @@ export function useTour(): Tour {
   const demoEndpoints = useWorld<PlatformRecord[]>(`/${DEMO}/apiendpoints`, { expand: true }, hasDemo === true);
   const listed = demoEndpoints.data;
   const endpoints = (hasDemo && listed) || [];
-  const leads = useRead(keys.leads, '/inspect/leads');
+  const leads = useFigures(ALL_FORMS);
   const runs = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
   const engine = usePlatformStatus().data?.engines[0];
 
@@ -82,7 +82,7 @@ export function useTour(): Tour {
     form,
     formUrl,
     deployUrl: urlOf(endpoints.find(({ properties }) => properties.resource === '/deploy')),
-    leadCount: leads.data?.length ?? 0,
+    leadCount: leads.data?.ok ?? 0,
     lastRun: runs[0],
     engineTrouble: engine && engine.state !== 'ready' ? (engine.reason ?? `it is ${engine.state}`) : undefined,
     appUrl,
@@ -109,7 +109,7 @@ function urlOf(endpoint: PlatformRecord | undefined): string | undefined {
 
 /** Sends the form. The result is the outcome of the form if it did not become a lead. */
 export function useFormSending(formUrl: string | undefined) {
-  return useChange(() => sendForm(formUrl), { topic: keys.leads, onDone: showFormOutcome });
+  return useChange(() => sendForm(formUrl), { topic: keys.forms, onDone: showFormOutcome });
 }
 
 /** Sends it as a visitor's browser would, through the gateway. Resolves to what came of it instead of a lead. */
@@ -148,7 +148,6 @@ export function useDemoTrial(isWanted: boolean) {
   });
 }
 
-/** Brings the demo world into an instance that began without it. */
 export function useDemoBringing() {
   return useChange(() => send('POST', '/inspect/reset', DEMO_SEED), {
     onDone: ({ commit }) => toastCommit('The demo world was added.', commit),

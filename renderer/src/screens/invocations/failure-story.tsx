@@ -111,7 +111,6 @@ export function FailureStory({ run }: { run: FailureRun }) {
   );
 }
 
-/** A change with its author, its time and its commit. */
 function Change({ candidate: { seq, at, by: author, changes, resource } }: { candidate: CauseCandidate }) {
   return (
     <>

@@ -2,7 +2,6 @@ import type { FailureReplayed } from '../../../../server/api/routes/recorded.ts'
 import type { CauseCandidate, FailureRun } from '../../api/failures.ts';
 import { counted } from '../../components/amounts.ts';
 
-/** Names for failed calls: singular and plural. */
 const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {
   form: ['undelivered form', 'undelivered forms'],
   call: ['failed invocation', 'failed invocations'],
@@ -46,7 +45,6 @@ export function lostWords({ kind, count }: Pick<FailureRun, 'kind' | 'count'>): 
   return kind === 'form' ? `${all} and delivered.` : `${all} successfully.`;
 }
 
-/** Returns the result of a replay as a sentence. */
 export function outcomeWords(
   { kind }: Pick<FailureRun, 'kind'>,
   { replayed, good, notKept, left: remainingCount }: Omit<FailureReplayed, 'invocations'>,

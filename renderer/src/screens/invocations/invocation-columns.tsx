@@ -90,7 +90,6 @@ export function invocationColumns(longestMs: number): readonly GridColumn<Invoca
   ];
 }
 
-/** The lambda that it is of. */
 export function lambdaColumn<Row extends { lambdaName: string }>(more: { hideOrder?: number } = {}): GridColumn<Row> {
   const width = { share: 1, minWidth: 110 };
   return { id: 'lambda', ...more, header: 'Lambda', width, text: ({ lambdaName }) => lambdaName };

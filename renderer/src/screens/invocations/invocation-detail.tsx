@@ -41,7 +41,6 @@ import { type InvocationDetail, useInvocation } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
 import { Waterfall } from './waterfall.tsx';
 
-/** One invocation: waterfall, event, log, outbound calls and result. */
 export function InvocationDetailPane({
   id,
   isRunning,
@@ -253,7 +252,6 @@ function Detail({
   );
 }
 
-/** The failure of an invocation, the next step, and the probable cause. */
 function FailureExplanation({ invocation }: { invocation: InvocationDetail }) {
   const { executionId, outcome } = invocation;
   const run = useFailure(executionId);

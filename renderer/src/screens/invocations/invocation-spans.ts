@@ -2,7 +2,6 @@ import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import type { InvocationDetail } from './use-invocations.ts';
 import type { Span } from './waterfall.tsx';
 
-/** The display names of the gateway's steps. */
 const STEPS: Readonly<Record<string, string>> = {
   route: 'route',
   auth: 'authenticate',

@@ -9,7 +9,6 @@ import { RunLog } from '../lambdas/run-log.tsx';
 import { OutboundCallView } from './outbound-call-view.tsx';
 import type { InvocationDetail, InvocationEvent } from './use-invocations.ts';
 
-/** The input of the lambda: its event and context. */
 export function EventTab({ event }: { event: InvocationEvent }) {
   const { body, params, headers } = event;
   return (
@@ -35,7 +34,6 @@ export function EventTab({ event }: { event: InvocationEvent }) {
   );
 }
 
-/** Outbound calls of the lambda. */
 export function OutboundTab({ invocation: { outbound, executionId, traceId } }: { invocation: InvocationDetail }) {
   if (outbound.length === 0)
     return (
@@ -55,7 +53,6 @@ export function OutboundTab({ invocation: { outbound, executionId, traceId } }: 
   );
 }
 
-/** The output of the lambda. */
 export function LogsTab({ lines }: { lines: InvocationDetail['logs'] }) {
   if (lines.length === 0)
     return <EmptyState title="No output" text="Output of the lambda appears here while it runs." />;

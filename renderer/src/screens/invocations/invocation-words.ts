@@ -3,14 +3,10 @@ import type { Condition } from '../../components/state.tsx';
 interface Ended {
   /** Undefined while it waits or runs. */
   outcome?: { ok: boolean; failure?: string } | undefined;
-  /** Number of failed outbound calls. */
   outboundFailures?: number | undefined;
 }
 
-/**
- * Returns the status of an invocation in a word or two: `running`, `ok`, the kind of its failure, or that an outbound
- * call failed.
- */
+/** Returns the status of an invocation in a word or two: `running`, `ok`, the kind of its failure, or that an outbound call failed. */
 export function statusOf({ outcome, outboundFailures }: Ended): string {
   if (!outcome) return 'running';
   if (!outcome.ok) return outcome.failure ?? 'error';
@@ -50,11 +46,13 @@ export function adviceFor(failure: string | undefined): string {
     case 'timeout':
       return 'The lambda did not finish within its timeout. See in the waterfall what it waited for, or raise the timeout.';
     case 'crash':
-      return 'The process ended, ran out of memory, or returned an unreadable result. The log can contain the reason.';
+      return 'The process ended or ran out of memory. The log can contain the reason.';
     case 'load':
       return 'The code could not be loaded, or the handler was not found. Check the code and the name of the handler.';
     case 'too-large':
       return 'The result exceeds the limit. Return less, or raise the limit in the settings.';
+    case 'invalid-result':
+      return 'The result cannot be sent. Return a string, bytes or a plain value.';
     case 'deleted':
       return 'The lambda no longer exists.';
     case 'busy':

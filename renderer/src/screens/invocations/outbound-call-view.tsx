@@ -11,13 +11,11 @@ import type { OutboundCall } from './use-invocations.ts';
 
 export interface OutboundCallViewProps {
   call: Omit<OutboundCall, 'startedAt'>;
-  /** The id of the invocation that made the call. */
   executionId: string;
   /** The trace id of the invocation, in lists with calls of several invocations. */
   traceId?: string;
 }
 
-/** An outbound call: its target, its outcome, and the rule that applied. */
 export function OutboundCallView({ call, executionId, traceId }: OutboundCallViewProps) {
   return (
     <>

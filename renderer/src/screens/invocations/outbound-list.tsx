@@ -73,7 +73,6 @@ const COLUMNS: readonly GridColumn<RecordedCall>[] = [
   },
 ];
 
-/** Outbound calls, newest first, and the invocation of the selected call. */
 export function OutboundList() {
   return (
     <PartList

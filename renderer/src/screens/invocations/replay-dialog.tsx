@@ -9,7 +9,6 @@ import { useWorkbench } from '../lambdas/use-workbench.ts';
 import type { InvocationDetail } from './use-invocations.ts';
 import { useReplay } from './use-replay.ts';
 
-/** The event of an invocation, to edit before the replay. */
 export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDetail; onClose(): void }) {
   const { body } = invocation.event;
   const [text, setText] = useState(() => printed(body.text ?? ''));

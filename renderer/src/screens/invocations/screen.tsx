@@ -47,14 +47,12 @@ const INVOCATIONS: EventKind<InvocationRow> = {
 };
 const NO_RUNNING: readonly ShownStarted[] = [];
 
-/** Invocations, outbound calls or log lines. */
 export default function InvocationsScreen() {
   const [{ list }] = useSearch();
   if (list === 'outbound') return <OutboundList />;
   return list === 'lines' ? <LineList /> : <InvocationList />;
 }
 
-/** The list of invocations, newest first, and one of them in detail. */
 function InvocationList() {
   const [{ q = '', sel, scope, lambda }] = useSearch();
   const { page, ...list } = useInvocations(useFilter());

@@ -27,13 +27,11 @@ export function useLogLines() {
   return useRecentList(keys.logs, '/inspect/log-lines', 'lines', useFilter());
 }
 
-/** Returns the filter that the address sets for these lists. */
 export function useFilter(): Query {
   const [{ q, scope, lambda }] = useSearch();
   return { q: q || undefined, scope, lambda };
 }
 
-/** One invocation with all that was recorded of it. */
 export function useInvocation(id: string, isOver = true) {
   return useRead(PAST_TOPIC, `/inspect/invocations/${encodeURIComponent(id)}`, {}, { enabled: isOver });
 }

@@ -104,12 +104,14 @@ function SpanTable(drawn: DrawnSpans) {
           <th className="text-left font-normal">Step</th>
           <th className="font-normal">
             <span className="sr-only">Time line</span>
-            <span aria-hidden className="flex justify-between">
-              {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-                <span key={share} className={share === 1 ? 'ml-auto whitespace-nowrap' : 'max-sm:hidden'}>
-                  {share === 0 ? '0' : durationText(totalMs * share)}
-                </span>
-              ))}
+            <span aria-hidden className="@container block">
+              <span className="flex justify-between">
+                {[0, 0.25, 0.5, 0.75, 1].map((share) => (
+                  <span key={share} className={share % 1 === 0 ? 'whitespace-nowrap' : '@max-3xs:hidden'}>
+                    {share === 0 ? '0' : durationText(totalMs * share)}
+                  </span>
+                ))}
+              </span>
             </span>
           </th>
           <th className="text-right font-normal">Duration</th>

@@ -18,7 +18,6 @@ export interface AddressDialogProps {
   onClose(): void;
 }
 
-/** Gives a lambda one more public address. */
 export function AddressDialog({ lambda, location, onClose }: AddressDialogProps) {
   const [path, setPath] = useState(pathFor(lambda.name));
   const [options, setOptions] = useState(OPEN_ENDPOINT);
@@ -45,7 +44,6 @@ export function AddressDialog({ lambda, location, onClose }: AddressDialogProps)
   );
 }
 
-/** Changes the rate limit, access and response of an endpoint. */
 export function EndpointDialog({ endpoint, onClose }: { endpoint: PlatformRecord; onClose(): void }) {
   const [{ name, properties }] = useState(endpoint);
   const [options, setOptions] = useState(optionsOf(properties));
@@ -75,7 +73,6 @@ interface AddressFieldProps {
   location: TreePlace;
   path: string;
   onChange(path: string): void;
-  /** True if the lambda can do without a public address. */
   isOptional?: boolean;
 }
 

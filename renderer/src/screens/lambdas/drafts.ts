@@ -1,8 +1,6 @@
 import { DraftStore } from '../../draft-store.ts';
 
-/** Code that is being edited. */
 export interface CodeDraft {
-  /** The stored `code` at the start of the edit. */
   base: unknown;
   baseSource: string;
   source: string;
@@ -17,5 +15,4 @@ export interface VariableChange {
 }
 
 export const codeDrafts = new DraftStore<CodeDraft>();
-/** The changes of a lambda's own variables, by their names. */
 export const variableDrafts = new DraftStore<ReadonlyMap<string, VariableChange>>();

@@ -5,7 +5,6 @@ import { securityKeyIn } from '../gateway/endpoint-words.ts';
 
 type Properties = PlatformRecord['properties'];
 
-/** Properties of an endpoint that limit its callers or change what they receive. */
 export interface EndpointOptions {
   /** Undefined: no limit. */
   perMinute: number | undefined;

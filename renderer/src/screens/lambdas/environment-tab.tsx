@@ -129,12 +129,10 @@ function newValueText({ path, value }: Pick<AddOperation<unknown>, 'path' | 'val
 /** Names that the platform accepts (D-110). */
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
 
-/** A line to add a variable with. */
 function NewVariable({
   nameFault,
   onAdd,
 }: {
-  /** Returns what is wrong with a name. */
   nameFault(name: string): string | undefined;
   onAdd(name: string, value: string): void;
 }) {

@@ -22,10 +22,7 @@ export function launchSnippet(lambdaName: string, url: string): string {
   );
 }
 
-/**
- * Returns an address that opens Chrome's debugger when pasted: `chrome://inspect` finds no process whose id is not
- * published.
- */
+/** Returns an address that opens Chrome's debugger when pasted: `chrome://inspect` finds no process whose id is not published. */
 export function chromeAddress(url: string): string {
   return `devtools://devtools/bundled/js_app.html?v8only=true&ws=${url.replace('ws://', '')}`;
 }

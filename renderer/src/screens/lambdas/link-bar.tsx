@@ -50,7 +50,6 @@ export function LinkDialog({
   onClose,
 }: {
   workbench: ReturnType<typeof useWorkbench>;
-  /** True if there is unsaved code. */
   isDirty: boolean;
   onClose(): void;
 }) {

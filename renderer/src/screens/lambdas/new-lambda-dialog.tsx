@@ -29,7 +29,6 @@ export interface NewLambdaDialogProps {
   onClose(): void;
 }
 
-/** Creates a lambda with inline code; asks only for required values. */
 export function NewLambdaDialog({
   parentId: firstParentId,
   starter: firstStarter,

@@ -11,7 +11,6 @@ export interface Answering {
   plugins?: unknown;
 }
 
-/** The lambda and the path of a new endpoint. */
 export interface PublicRequest {
   lambda: Pick<PlatformRecord, 'id' | 'name'>;
   /** The environment that the lambda is in, and what is above it. */
@@ -19,7 +18,6 @@ export interface PublicRequest {
   /** Below the API. */
   path: string;
   answering?: Answering | undefined;
-  /** Sends the requests. */
   send: Send;
 }
 

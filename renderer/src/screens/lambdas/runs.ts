@@ -10,12 +10,10 @@ export type RunResult = Pick<
   outbound: readonly Omit<OutboundCall, 'startedAt'>[];
 };
 
-/** One run from the workbench. */
 export interface Run {
   /** 1, 2, 3 ... */
   number: number;
   atMs: number;
-  /** The event that the lambda received. */
   event: string;
   /** The lambda's `code` then, as it was stored. */
   code: unknown;

@@ -19,7 +19,6 @@ export interface SaveDialogProps
   extends OperationsProps,
     Pick<DialogProps, 'width' | 'action' | 'children' | 'onClose'> {
   lambda: PlatformRecord;
-  /** The name of the part to save, e.g. `code`. */
   partName: string;
   /** Is the stored lambda still the one at the start of the edit? For code that is too large for a `test` operation. */
   isUnchanged?: ((now: PlatformRecord) => boolean) | undefined;
@@ -93,7 +92,6 @@ class ConcurrentSaveError extends Error {
 
 export interface SaveCodeDialogProps extends Pick<SaveDialogProps, 'lambda' | 'onClose'> {
   draft: Pick<CodeDraftState, 'base' | 'baseSource' | 'source'>;
-  /** Is the lambda to be run once it is saved? */
   isRun: boolean;
   /** @param code as it is stored now */
   onSaved(code: string): void;

@@ -2,26 +2,30 @@ import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useAllOfType } from '../../api/all-of-type.ts';
+import { failureOf } from '../../api/failure.ts';
 import { OnResource } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
 import { useRead } from '../../api/read.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
-import { searchOptions } from '../../api/tree.ts';
+import { searchOptions, usePlace } from '../../api/tree.ts';
 import { type PlatformRecord, useScope } from '../../api/world.ts';
 import { Button } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
+import { CodeEditor } from '../../components/code-editor.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { EmptyState, ErrorState } from '../../components/empty-state.tsx';
 import { FindField } from '../../components/find-field.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { useDraftOf } from '../../draft-store.ts';
 import { ListScreen } from '../../shell/list-screen.tsx';
+import { PlaceLink } from '../../shell/place-link.tsx';
 import { useGo, usePlaceId, useSearch } from '../../url.ts';
-import { DeletedLambda } from './deleted-lambda.tsx';
+import { codeDrafts } from './drafts.ts';
 import { LAMBDA_COLUMNS, type LambdaRow, placeTextOf } from './lambda-columns.tsx';
 import { NewLambdaDialog } from './new-lambda-dialog.tsx';
 import { Workbench } from './workbench.tsx';
 
 const keyOf = ({ record }: LambdaRow) => record.id;
 
-/** Every lambda, and a workbench for one of them. */
 export default function LambdasScreen() {
   const id = usePlaceId();
   const [{ q = '', sort, new: created }, change] = useSearch();
@@ -140,4 +144,43 @@ function useLambdaRows() {
     return lambdas.records.map((record): LambdaRow => ({ record, use: byId.get(record.id) }));
   }, [lambdas.records, use.data]);
   return { ...lambdas, rows };
+}
+
+/** A lambda that is deleted, or was never; what one had written for it is not lost. */
+function DeletedLambda({ id, name }: { id: string; name: string | undefined }) {
+  const locationQuery = usePlace(id);
+  const isTaken = locationQuery.error !== null && failureOf(locationQuery.error).code === 403;
+  const draft = useDraftOf(codeDrafts, id);
+  return (
+    <div className="flex min-h-0 flex-1 flex-col">
+      {isTaken ? (
+        <ErrorState error={locationQuery.error} onRetry={() => void locationQuery.refetch()} />
+      ) : (
+        <EmptyState
+          title={name === undefined ? 'Lambda not found' : `${name} was deleted or moved`}
+          text={
+            name === undefined
+              ? 'It was deleted, or it is outside the scope.'
+              : 'It was deleted or moved out of the scope while it was open. You can restore a deleted lambda in the history.'
+          }
+        >
+          <PlaceLink to={{ screen: 'history' }}>Open the history</PlaceLink>
+        </EmptyState>
+      )}
+      {draft && (
+        <section aria-label="Unsaved code" className="flex min-h-0 flex-1 flex-col border-t border-line">
+          <div className="flex items-center gap-2 border-b border-line px-4 py-1">
+            <h3 className="eyebrow">Your unsaved code</h3>
+            <Copy text={draft.source} subject="code" />
+            <Button className="ml-auto" onPress={() => codeDrafts.keep(id, undefined)}>
+              Discard it
+            </Button>
+          </div>
+          <div className="min-h-0 flex-1">
+            <CodeEditor label="Unsaved code" value={draft.source} language="javascript" isReadOnly />
+          </div>
+        </section>
+      )}
+    </div>
+  );
 }

@@ -18,7 +18,6 @@ import { SecretField } from '../resources/secret-field.tsx';
 
 export interface NewSecretProps {
   lambda: PlatformRecord;
-  /** Returns what is wrong with a name for a new variable. */
   nameFault(name: string): string | undefined;
 }
 
@@ -37,7 +36,6 @@ export function NewSecret(props: NewSecretProps) {
   );
 }
 
-/** The secrets that a lambda gets as variables or files. */
 export function BoundSecrets({ lambda }: { lambda: PlatformRecord }) {
   const mounts = mountsOf(lambda);
   if (mounts.length === 0) return null;

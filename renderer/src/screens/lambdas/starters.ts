@@ -6,7 +6,6 @@ export interface Starter {
   text: string;
   note: string;
   code: string;
-  /** Variables that the code reads. */
   env?: Readonly<Record<string, string>>;
   /** It is for callers from outside, and so begins with a public address. */
   answering?: Answering;

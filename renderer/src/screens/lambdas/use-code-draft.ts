@@ -29,7 +29,6 @@ export function useCodeDraft(lambdaId: string, code: unknown) {
 
   const isDirty = draft !== undefined && !isSaved;
   return {
-    /** The stored code at the start of the edit. */
     base,
     baseSource,
     source,
@@ -40,9 +39,7 @@ export function useCodeDraft(lambdaId: string, code: unknown) {
     edit: (next: string) =>
       codeDrafts.keep(lambdaId, next === baseSource ? undefined : { base, baseSource, source: next, sentSource }),
     discard: () => codeDrafts.keep(lambdaId, undefined),
-    /** Marks the current draft to be saved. */
     send: () => draft && codeDrafts.keep(lambdaId, { ...draft, sentSource: source }),
-    /** Rebases the draft on the stored code. */
     rebase: () => draft && codeDrafts.keep(lambdaId, { ...draft, base: code, baseSource: stored }),
   };
 }

@@ -31,7 +31,6 @@ export function useVariableDraft(lambda: PlatformRecord) {
       next.delete(name);
       keep(next);
     },
-    /** Rebases the changes on the stored values. */
     rebase(name: string) {
       const change = changes.get(name);
       if (change) keep(new Map(changes).set(name, { ...change, base: ownValues.get(name) }));

@@ -1,13 +1,18 @@
 import { Bug, Play, Save } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { useChange } from '../../api/change.ts';
+import { answered, ask } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { storedText, storeText } from '../../browser-storage.ts';
 import { Time } from '../../components/amount.tsx';
+import { durationText } from '../../components/amounts.ts';
 import { Button } from '../../components/button.tsx';
 import { DiffEditor } from '../../components/code-editor.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Badge } from '../../components/state.tsx';
 import { Tabs } from '../../components/tabs.tsx';
+import { announce } from '../../components/toasts.tsx';
 import { useHasDraft } from '../../draft-store.ts';
 import { useKeys } from '../../keys/use-keys.ts';
 import { useCommands } from '../../shell/commands.ts';
@@ -20,9 +25,9 @@ import { variableDrafts } from './drafts.ts';
 import { EndpointsTab } from './endpoints-tab.tsx';
 import { EnvironmentTab } from './environment-tab.tsx';
 import { EventPane } from './event-pane.tsx';
+import { addRun, type Run } from './runs.ts';
 import { SaveCodeDialog } from './save-dialog.tsx';
 import { type CodeDraftState, useCodeDraft } from './use-code-draft.ts';
-import { useRun } from './use-run.ts';
 import { useWorkbench } from './use-workbench.ts';
 import { firstEventOf } from './web-form.ts';
 
@@ -207,5 +212,29 @@ function OvertakenDialog({ name, draft, onClose }: { name: string; draft: CodeDr
         <DiffEditor label="From theirs to mine" before={draft.stored} after={draft.source} language="javascript" />
       </div>
     </Dialog>
+  );
+}
+
+/** A lambda can take 500 s and wait before that; a debugged one has no limit. */
+const RUN_TIMEOUT_MS = 15 * 60_000;
+const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
+
+/** Runs the lambda with an event, given as text, with the `code` that it then has; what came of it is added to its runs. */
+function useRun(lambdaId: string, isDebugged: boolean) {
+  return useChange(
+    async ({ event, code }: Pick<Run, 'event' | 'code'>) => {
+      const answer = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
+        // The editor has marked the invalid JSON; the message of the parser is shown.
+        body: event.trim() === '' ? undefined : JSON.parse(event),
+        timeoutMs: isDebugged ? DEBUGGED_TIMEOUT_MS : RUN_TIMEOUT_MS,
+      });
+      const result = answered(answer);
+      const { outcome, durationMs } = result;
+      announce(
+        `The run ended: ${outcome.ok ? 'ok' : (outcome.message ?? outcome.failure)}, ${durationText(durationMs)}`,
+      );
+      addRun(lambdaId, { atMs: Date.now(), event, code, result });
+    },
+    { topic: keys.invocations },
   );
 }

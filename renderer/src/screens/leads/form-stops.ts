@@ -16,7 +16,6 @@ export const STOPS: Readonly<Record<FormStop, { is: Condition; text: string }>> 
   gateway: { is: 'warning', text: 'rejected by the gateway' },
 };
 
-/** Returns the next step for a form that was lost, as a link. */
 export function nextStepOf({
   id,
   stop,

@@ -20,7 +20,6 @@ import { FORMS_PATH, type FormFilter, type FormView, useForm, type useForms } fr
 const keyOf = ({ id }: FormView) => id;
 const nameOf = ({ mapped }: FormView) => [mapped.firstName, mapped.lastName].filter(Boolean).join(' ');
 
-/** The query bar of the inbox. */
 export const FORM_QUERY: QueryBarProps = {
   subject: 'leads',
   read: formQuery,

@@ -12,6 +12,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { FailureStory } from '../invocations/failure-story.tsx';
 import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unusedMembersOf, type Verdict } from './mapping.ts';
 import { Marked } from './marked-text.tsx';
+import { SentBy } from './sent-by.tsx';
 import { type Lead, useDeleteLeads } from './use-leads.ts';
 
 const MARKS: Record<Verdict, { icon: typeof Check; label: string; colour: string }> = {
@@ -57,21 +58,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
             {source.path}
           </span>
         </p>
-        <p className="text-muted">
-          {sender ? (
-            <>
-              Sent by <PlaceLink to={{ screen: 'lambdas', id: sender.lambdaId }}>{sender.lambdaName}</PlaceLink>
-            </>
-          ) : (
-            'The sender is not a lambda of this platform'
-          )}
-          {executionId && (
-            <>
-              {' '}
-              in <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>this invocation</PlaceLink>
-            </>
-          )}
-        </p>
+        <SentBy sender={sender} executionId={executionId} />
       </div>
       <FailureNote error={deletion.error} />
       {lead.refusedBefore && (

@@ -9,7 +9,6 @@ import type { Lead } from './use-leads.ts';
 export type Verdict = 'ok' | 'wrong' | 'absent' | 'unknown' | 'extra';
 
 export interface MappingRow {
-  /** Name of the form's field. */
   field: string;
   /** The source of the value in the mapping table. */
   from: string;
@@ -18,7 +17,6 @@ export interface MappingRow {
   /** The sent value; undefined when the form does not have the field. */
   value: string | undefined;
   verdict: Verdict;
-  /** The verdict in words. */
   why: string;
   /** The change to make in the lambda if the value is wrong. */
   advice?: string;

@@ -56,8 +56,8 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
   };
   return (
     <div className="mx-auto flex max-w-5xl flex-col gap-4 px-4 py-4">
-      <div className="flex items-start gap-6">
-        <p className="flex-1 text-muted">
+      <div className="flex flex-wrap items-start gap-x-6 gap-y-2">
+        <p className="flex-1 basis-64 text-muted">
           Of the enabled rules that match a call, all delays up to the first other rule apply, then that rule. Changes
           take effect on the next call of any lambda. Each recorded call shows the rule that matched. {missing}
         </p>
@@ -85,17 +85,17 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
           <caption className="sr-only">Outbound rules in the order of evaluation</caption>
           <TableHead
             heads={[
-              { text: '#', className: 'w-12 pl-3' },
-              { text: 'On', className: 'w-20' },
+              { text: '#', className: 'w-12 pl-3 max-sm:w-6 max-sm:pr-0 max-sm:pl-1.5' },
+              { text: 'On', className: 'w-20 max-sm:w-11' },
               'Calls to',
               'Effect',
-              { text: 'Change', className: 'w-36', isHidden: true },
+              { text: 'Change', className: 'w-36 max-sm:w-14', isHidden: true },
             ]}
           />
           <tbody>
             {rules.map((rule, index) => (
               <tr key={rule.id} className={`h-9 border-b border-line/55 ${rule.enabled ? '' : 'text-muted'}`}>
-                <td className="px-3 text-muted">{index + 1}</td>
+                <td className="px-3 text-muted max-sm:px-1.5">{index + 1}</td>
                 <td className="px-2">
                   <Switch
                     isSelected={rule.enabled}
@@ -103,7 +103,9 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                     onChange={(enabled) => keep({ ...rule, enabled })}
                     aria-label={`Rule ${index + 1}: ${effectOf(rule)} for ${rule.host}`}
                   >
-                    <span aria-hidden>{rule.enabled ? 'on' : 'off'}</span>
+                    <span aria-hidden className="max-sm:hidden">
+                      {rule.enabled ? 'on' : 'off'}
+                    </span>
                   </Switch>
                 </td>
                 <td className="px-2">
@@ -113,7 +115,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
                   {effectOf(rule)}
                   <Shadow rules={rules} index={index} />
                 </td>
-                <td className="px-2 text-right whitespace-nowrap">
+                <td className="text-right sm:px-2 sm:whitespace-nowrap">
                   <IconButton
                     icon={ArrowUp}
                     needs="root"
@@ -150,7 +152,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
               </tr>
             ))}
             <tr className="h-9 text-muted">
-              <td className="px-3">{rules.length + 1}</td>
+              <td className="px-3 max-sm:px-1.5">{rules.length + 1}</td>
               <td className="px-2">always</td>
               <td className="px-2">
                 <Host host={OWN_CRM} />
@@ -163,7 +165,7 @@ export function OutboundRulesTab({ rules: { query, change } }: { rules: ReturnTy
               </td>
             </tr>
             <tr className="h-9 border-t border-line/55 text-muted">
-              <td className="px-3">{rules.length + 2}</td>
+              <td className="px-3 max-sm:px-1.5">{rules.length + 2}</td>
               <td className="px-2">always</td>
               <td className="px-2">all others outside this machine</td>
               <td className="px-2" colSpan={2}>

@@ -22,7 +22,6 @@ const WAYS = [
   { id: 'error', text: 'Network error' },
 ];
 
-/** One rule, to be filled in. */
 export function RuleDialog({
   rule,
   onKeep,

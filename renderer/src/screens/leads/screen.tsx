@@ -68,7 +68,6 @@ export default function LeadsScreen() {
   );
 }
 
-/** Deletes all leads, after a question. */
 function DeleteLeads({ count }: { count: number }) {
   const [isAsking, setAsking] = useState(false);
   const deletion = useDeleteLeads('All leads were deleted.', () => setAsking(false));

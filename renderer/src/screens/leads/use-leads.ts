@@ -15,12 +15,14 @@ const PAGE_ROWS = 1_000;
 type Page = AnswerAt<'GET', typeof FORMS_PATH>;
 const rowsOf = ({ forms }: Page): readonly FormView[] => forms;
 
+/** Every form that was sent, for its figures. */
+export const ALL_FORMS = { topic: keys.forms, path: FORMS_PATH, filter: { q: undefined, scope: undefined } } as const;
+
 export interface FormFilter {
   q: string | undefined;
   scope: string | undefined;
 }
 
-/** The forms that were sent, newest first. */
 export function useForms(filter: FormFilter) {
   const pages = usePages({
     queryKey: [keys.forms, 'list', filter],
@@ -42,6 +44,6 @@ export function useForm(id: string) {
 export function useDeleteLeads(message: string, onShown: () => void) {
   return useChange(
     (id: string | undefined) => send('DELETE', id === undefined ? '/inspect/leads' : `/inspect/leads/${id}`),
-    { message: message, topic: keys.leads, onShown },
+    { message, topic: keys.forms, onShown },
   );
 }

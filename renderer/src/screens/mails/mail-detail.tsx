@@ -9,8 +9,8 @@ import { KeyValue } from '../../components/key-value.tsx';
 import { Pending } from '../../components/pending.tsx';
 import { PendingDetail } from '../../components/pending-detail.tsx';
 import { Tabs } from '../../components/tabs.tsx';
-import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
+import { SentBy } from '../leads/sent-by.tsx';
 import type { MailView } from './use-mails.ts';
 
 const nameOf = ({ name, address }: MailView['from'][number]) => (name === '' ? address : `${name} <${address}>`);
@@ -45,21 +45,7 @@ export function MailDetail({ id, onClose }: { id: string; onClose(): void }) {
             { name: 'Received', value: <Time at={receivedAt} /> },
           ]}
         />
-        <p className="text-muted">
-          {sender ? (
-            <>
-              Sent by <PlaceLink to={{ screen: 'lambdas', id: sender.lambdaId }}>{sender.lambdaName}</PlaceLink>
-            </>
-          ) : (
-            'The sender is not a lambda of this platform'
-          )}
-          {executionId && (
-            <>
-              {' '}
-              in <PlaceLink to={{ screen: 'invocations', search: { sel: executionId } }}>this invocation</PlaceLink>
-            </>
-          )}
-        </p>
+        <SentBy sender={sender} executionId={executionId} />
         {problem && <p className="break-words text-warn">{problem}</p>}
         {attachments.length > 0 && (
           <ul aria-label="Attachments" className="mt-1.5 flex flex-wrap gap-1.5">

@@ -15,7 +15,7 @@ const NO_MAILS: readonly MailSummary[] = [];
 const keyOf = ({ id }: MailSummary) => id;
 
 const COLUMNS: readonly GridColumn<MailSummary>[] = [
-  timeColumn(({ receivedAt }) => receivedAt),
+  timeColumn(({ receivedAt }) => receivedAt, { hideOrder: 1 }),
   {
     id: 'to',
     header: 'To',
@@ -37,14 +37,13 @@ const COLUMNS: readonly GridColumn<MailSummary>[] = [
   {
     id: 'lambda',
     header: 'Sent by',
-    hideOrder: 1,
+    hideOrder: 2,
     width: { share: 1, minWidth: 110 },
     isMuted: true,
     text: ({ sender }) => sender?.lambdaName ?? '-',
   },
 ];
 
-/** The inbox of the mock mail server. */
 export default function MailsScreen() {
   const [{ q = '', sel }, change] = useSearch();
   const mails = useMails(q || undefined);
@@ -83,7 +82,6 @@ export default function MailsScreen() {
   );
 }
 
-/** Deletes all mails, after a question. */
 function DeleteMails({ isEmpty }: { isEmpty: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const deletion = useDeleteMails(() => setOpen(false));

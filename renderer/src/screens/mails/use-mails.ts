@@ -13,7 +13,6 @@ export function useMails(search?: string) {
   return useRead(keys.mails, '/inspect/mails', { search, limit: MAX_MAILS }, { keepsLast: true });
 }
 
-/** Deletes all mails. */
 export function useDeleteMails(onShown: () => void) {
   return useChange(() => send('DELETE', '/inspect/mails'), {
     message: 'The inbox is empty.',

@@ -11,7 +11,6 @@ export interface RunLine {
   /** A command, its output, or the start or end of a job; all other lines are the runner's. */
   kind: 'command' | 'output' | 'mark' | 'runner';
   text: string;
-  /** True if the line reports a failure. */
   isFailure: boolean;
 }
 

@@ -6,7 +6,7 @@ import { ErrorState } from '../../components/empty-state.tsx';
 import { State } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { useSearch } from '../../url.ts';
-import { commandOf, conditionOf } from './run-words.ts';
+import { commandOf, conditionOf, stateWord } from './run-words.ts';
 import {
   type PipelineProject,
   type PipelineVariable,
@@ -85,7 +85,7 @@ function ProjectRow({
   const isChosen = chosen === String(id);
   return (
     <tr className={`h-9 border-t border-line/55 ${isChosen ? 'bg-accent-soft' : ''}`}>
-      <td className="px-3.5">
+      <td className="px-3.5 max-sm:pr-0">
         <span className="flex items-center gap-2">
           <button
             type="button"
@@ -110,13 +110,17 @@ function ProjectRow({
       <td className="px-2">
         <Button look="quiet" className="-ml-2.5" aria-label={`${summary}: variables of ${path}`} onPress={onVariables}>
           <State is={missing.length === 0 ? 'ok' : 'error'}>{summary}</State>
-          <ChevronRight aria-hidden size={13} />
+          <ChevronRight aria-hidden size={13} className="max-sm:hidden" />
         </Button>
       </td>
       <td className="px-2 max-sm:hidden">
-        {last ? <State is={conditionOf(last.state)}>{last.state}</State> : <span className="text-faint">never</span>}
+        {last ? (
+          <State is={conditionOf(last.state)}>{stateWord(last.state)}</State>
+        ) : (
+          <span className="text-faint">never</span>
+        )}
       </td>
-      <td className="px-2 pr-3.5 text-right">
+      <td className="pr-3.5 text-right">
         {path === SAMPLE_PROJECT ? (
           <Button
             icon={Play}

@@ -2,17 +2,13 @@ import type { PipelineDeployment, PipelineJob, PipelineRun } from '../../../../s
 import { lastWords, type RunLine } from './pipeline-log.ts';
 import { answerOf } from './run-words.ts';
 
-/** The reason that a run did not succeed. */
 export interface RunFailure {
   /** The job that failed; undefined: none did. */
   job?: PipelineJob;
-  /** A sentence that says what happened. */
   summary: string;
   /** The last output of the job, or the response of the endpoint. */
   output: readonly string[];
-  /** The next step for the user. */
   next: string;
-  /** The request that was refused. */
   deployment?: PipelineDeployment;
 }
 

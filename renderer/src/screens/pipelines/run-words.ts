@@ -27,7 +27,7 @@ export function outcomeOf({ state, jobs, appUrl, exitCode }: RunSummary): string
     if (!failed) return `exit code ${exitCode ?? 'unknown'}`;
     return `${failed.name}: exit code ${failed.exitCode ?? 'unknown'}`;
   }
-  if (state === 'running') return jobs.find((job) => job.state === 'running')?.name ?? 'begins';
+  if (state === 'running') return jobs.find((job) => job.state === 'running')?.name ?? 'starting';
   return state === 'success' && appUrl !== undefined ? appUrl : '';
 }
 
@@ -37,7 +37,6 @@ export function endedShare(jobs: readonly PipelineJob[]): number | undefined {
   return expected.length === 0 ? undefined : expected.filter(hasEnded).length / expected.length;
 }
 
-/** The command that runs a project's pipeline. */
 export function commandOf(path: string): string {
   return `npx terrarium-emulator pipeline run . --branch NAME --project ${path}`;
 }

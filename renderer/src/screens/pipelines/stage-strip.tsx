@@ -15,9 +15,12 @@ export function StageStrip({ run: { id, state, jobs } }: { run: PipelineRun }) {
   const stages = Map.groupBy(jobs, ({ stage }) => stage);
   if (jobs.length === 0) return <p className="border-b border-line px-4 py-3 text-muted">It has no jobs.</p>;
   return (
-    <ol aria-label="Stages" className="flex shrink-0 gap-2 overflow-x-auto border-b border-line px-4 py-2.5">
+    <ol
+      aria-label="Stages"
+      className="flex max-h-44 shrink-0 flex-wrap gap-2 overflow-y-auto border-b border-line px-4 py-2.5"
+    >
       {[...stages].map(([stage, inside]) => (
-        <li key={stage} className="card min-w-44 px-1.5 pt-1.5 pb-1">
+        <li key={stage} className="card min-w-44 px-1.5 pt-1.5 pb-1 max-sm:flex-1">
           <p className="eyebrow px-1.5">{stage}</p>
           {inside.map((job) => (
             <span key={job.name} className="flex items-center">

@@ -25,15 +25,11 @@ export function useRuns(scope?: string) {
   });
 }
 
-/** One run with its log. */
 export function useRun(id: string) {
   return useRead(keys.pipelines, `/inspect/pipelines/${encodeURIComponent(id)}`);
 }
 
-/**
- * Reads the projects. The sources of their variables depend on the world, so the projects are read again with each
- * commit.
- */
+/** Reads the projects. The sources of their variables depend on the world, so the projects are read again with each commit. */
 export function useProjects() {
   return useQuery({
     queryKey: [keys.pipelines, 'projects', useCommit()],
@@ -56,12 +52,10 @@ export function useScmProject(id: number): ScmProjectView | undefined {
   return data?.projects.find((project) => project.id === id);
 }
 
-/** Begins the sample app's pipeline. */
 export function useSampleRun(onDone?: (run: RunSummary) => void) {
   return useChange(() => send('POST', '/inspect/pipelines/demo'), { topic: keys.pipelines, ...(onDone && { onDone }) });
 }
 
-/** Runs one job again as a new run. */
 export function useRetryJob(id: string, onBegun: (run: RunSummary, job: string) => void) {
   return useChange(
     (job: string) => send('POST', `/inspect/pipelines/${encodeURIComponent(id)}/jobs/${encodeURIComponent(job)}/retry`),

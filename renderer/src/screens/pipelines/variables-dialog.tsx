@@ -14,10 +14,7 @@ const SOURCES = {
   platform: 'from the platform',
 } as const;
 
-/**
- * Shows the source of each variable of a project's pipelines. It sets variables in the project, which take precedence
- * over all others.
- */
+/** Shows the source of each variable of a project's pipelines. It sets variables in the project, which take precedence over all others. */
 export function VariablesDialog({ project, onClose }: { project: PipelineProject; onClose(): void }) {
   const setting = useSetVariable(project.id);
   const [name, setName] = useState('');
@@ -55,13 +52,13 @@ export function VariablesDialog({ project, onClose }: { project: PipelineProject
         </tbody>
       </table>
       <form
-        className="mt-4 flex items-end gap-2"
+        className="mt-4 flex flex-wrap items-end gap-2"
         onSubmit={(event) => {
           event.preventDefault();
           if (name.trim() !== '' && value !== '') set();
         }}
       >
-        <TextField label="Name" isMono value={name} onChange={setName} className="w-72" />
+        <TextField label="Name" isMono value={name} onChange={setName} className="w-72 max-w-full" />
         <TextField
           key={chosen}
           autoFocus={chosen !== ''}
@@ -70,7 +67,7 @@ export function VariablesDialog({ project, onClose }: { project: PipelineProject
           type="password"
           value={value}
           onChange={setValue}
-          className="flex-1"
+          className="flex-1 basis-32"
         />
         <Button
           type="submit"

@@ -1,15 +1,18 @@
 import { keepPreviousData, type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { load } from '../../api/client.ts';
+import { keys } from '../../api/query-client.ts';
 import { kindOfWord, typeWords } from '../../api/resource-kinds.ts';
 import { childrenPage, TREE_PAGE_ROWS, type TreeNode, type TreePage, type TreePlace } from '../../api/tree.ts';
+import type { PlatformRecord } from '../../api/world.ts';
 import { Time } from '../../components/amount.tsx';
 import { DataGrid, type GridColumn } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { State } from '../../components/state.tsx';
 import { useSearch } from '../../url.ts';
+import { addressesOf } from '../containers/container-address.ts';
 import { AddressLink, ContainerState } from '../containers/container-columns.tsx';
 import { NewMenu } from './new-menu.tsx';
-import { type LiveFacts, useLiveFacts } from './use-live-facts.ts';
 
 /** A row that may not be read yet: then it only knows its place. */
 interface Row {
@@ -18,10 +21,7 @@ interface Row {
   facts?: LiveFacts | undefined;
 }
 
-/**
- * The interval at which rows that become visible are requested. While the user scrolls, rows that are no longer visible
- * are skipped.
- */
+/** The interval at which rows that become visible are requested. While the user scrolls, rows that are no longer visible are skipped. */
 const ASK_EVERY_MS = 100;
 
 const COLUMNS: readonly GridColumn<Row>[] = [
@@ -164,4 +164,43 @@ function combine(answers: readonly UseQueryResult<TreePage>[]) {
     error: answers[0]?.error,
     refetch: () => void answers[0]?.refetch(),
   };
+}
+
+/** The state of a row in the tree that its record does not contain: the current record and its public address. */
+interface LiveFacts {
+  record: PlatformRecord;
+  address: { text: string; href: string } | undefined;
+}
+
+/** Types whose records have a state or an address. */
+const LIVE = ['containers', 'jobs', 'apiendpoints'] as const;
+/** Maximum number of resources in the tree for which live facts are read. */
+const MAX_READ = 500;
+
+/** Returns the live facts of the containers, jobs and endpoints directly inside a location, by id. */
+function useLiveFacts({ resource, types }: TreePlace): ReadonlyMap<string, LiveFacts> {
+  const collections = LIVE.filter((collection) => isIn(types[collection]));
+  return useQueries({
+    queries: collections.map((collection) => ({
+      queryKey: [keys.world, 'live', collection, resource.fqon],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        load<PlatformRecord[]>(`/meta/${resource.fqon}/${collection}`, { expand: true }, signal),
+    })),
+    combine: combineRecords,
+  });
+}
+
+function isIn(count: number | undefined): boolean {
+  return count !== undefined && count > 0 && count <= MAX_READ;
+}
+
+function combineRecords(answers: readonly UseQueryResult<PlatformRecord[]>[]): ReadonlyMap<string, LiveFacts> {
+  const records = answers.flatMap(({ data }) => data ?? []);
+  return new Map(records.map((record) => [record.id, { record, address: addressOf(record) }]));
+}
+
+function addressOf(record: PlatformRecord): LiveFacts['address'] {
+  const { public_url: url } = record.properties;
+  if (typeof url === 'string' && URL.canParse(url)) return { text: new URL(url).pathname, href: url };
+  return addressesOf(record, [], location.hostname)[0];
 }

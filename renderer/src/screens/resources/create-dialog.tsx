@@ -24,7 +24,6 @@ export interface CreateDialogProps {
   location: TreePlace | undefined;
 }
 
-/** Draft of a new resource. */
 interface ResourceDraft {
   collection: TypeWord;
   /** The id of the resource that was open. While another resource is open, a new draft begins. */
@@ -50,7 +49,6 @@ function beginning(collection: TypeWord, location: TreePlace | undefined): Resou
   };
 }
 
-/** Makes a new resource of any type. */
 export function CreateDialog({ collection, location }: CreateDialogProps) {
   const [, change] = useSearch();
   const close = () => {

@@ -7,7 +7,6 @@ const MAX_SHOWN_CHARS = 4000;
 
 const BOX = 'mono max-h-40 overflow-auto p-3 pr-9 break-words whitespace-pre-wrap';
 
-/** The request behind a button, to be sent from a shell instead. */
 export function CurlNote(request: ShownRequest) {
   const baseUrl = usePlatformStatus().data?.addresses.baseUrl ?? location.origin;
   const text = curlText(request, baseUrl);

@@ -19,7 +19,6 @@ export interface DeleteDialogProps {
 
 const BOX = 'mt-2 max-h-60 overflow-auto rounded-md border border-line';
 
-/** Shows what is deleted, then deletes. */
 export function DeleteDialog({ record, onClose, onDeleting }: DeleteDialogProps) {
   const go = useGo();
   const below = useSubtree(record.id, true);

@@ -37,7 +37,6 @@ const SHOWN_CONDITIONS: readonly Condition[] = ['running', 'warning', 'error'];
 
 const WORKBENCH: Partial<Record<string, 'lambdas' | 'containers'>> = { lambdas: 'lambdas', containers: 'containers' };
 
-/** Name, location and actions of the resource. */
 export function DetailHeader({ location, record, onDeleting }: DetailHeaderProps) {
   const [open, setOpen] = useState<ActionName | 'delete' | 'push' | 'pull'>();
   const publishing = publishPlaceOf(location, record);

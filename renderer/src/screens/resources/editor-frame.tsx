@@ -15,14 +15,12 @@ export interface EditorFrameProps {
   draft: DraftState;
   /** The reason that it cannot be applied as it is. */
   fault?: string | undefined;
-  /** Reads the resource again; resolves when it is there. */
   refresh(): Promise<unknown>;
   /** Receives the server's complaints about the last attempt. */
   onRefused(details: readonly ErrorDetail[]): void;
   children: ReactNode;
 }
 
-/** Props of all editors of a resource. */
 export interface EditorProps extends Omit<EditorFrameProps, 'draft' | 'fault' | 'children'> {
   schema: Schema;
   /** The server's complaints about the record, by pointer. */

@@ -2,7 +2,6 @@ import { createContext, useContext } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import type { Schema } from './use-type-schema.ts';
 
-/** One field of a form. */
 export interface FieldProps {
   /** The name for screen readers: as the form shows it, e.g. `Requests per minute`. */
   label: string;

@@ -11,7 +11,6 @@ import { Pending } from '../../components/pending.tsx';
 import { useSearch } from '../../url.ts';
 import { Comparison } from './comparison.tsx';
 
-/** Commits with their operations. */
 interface HistoryPage {
   commits: CommitView[];
   next?: number;
@@ -49,7 +48,7 @@ export function HistoryTab({ id }: { id: string }) {
       <FailureNote error={revert.error} className="m-3" />
       {from !== undefined && to !== undefined && (
         <section aria-label="Comparison" className="border-b border-line">
-          <div className="flex min-h-9 items-center gap-3 px-4">
+          <div className="flex min-h-9 items-center gap-3 px-4 max-sm:flex-wrap max-sm:gap-x-2 max-sm:gap-y-0 max-sm:py-1">
             <span className="flex-1 font-medium">
               After commit {from}, and after commit {to}
             </span>
@@ -63,7 +62,7 @@ export function HistoryTab({ id }: { id: string }) {
       <ol aria-label="Commits">
         {commits.map((commit) => (
           <li key={commit.seq} className="border-b border-line/60">
-            <div className="flex min-h-9 items-center gap-3 px-4">
+            <div className="flex min-h-9 items-center gap-3 px-4 max-sm:flex-wrap max-sm:gap-x-2 max-sm:gap-y-0 max-sm:py-1">
               <label className="flex size-6 shrink-0 items-center justify-center">
                 <input
                   type="checkbox"
@@ -73,11 +72,11 @@ export function HistoryTab({ id }: { id: string }) {
                   onChange={({ target }) => choose(commit.seq, target.checked)}
                 />
               </label>
-              <span className="mono w-10 text-muted">{commit.seq}</span>
-              <span className="w-24 shrink-0 text-muted">
+              <span className="mono w-10 text-muted max-sm:w-6">{commit.seq}</span>
+              <span className="w-24 shrink-0 text-muted max-sm:w-18">
                 <Time at={commit.at} />
               </span>
-              <span className="min-w-0 flex-1 truncate">
+              <span className="min-w-0 flex-1 truncate max-sm:order-last max-sm:basis-full">
                 <span title={pathsOf(commit, id)}>{commit.sentence}</span>
               </span>
               <Button

@@ -1,7 +1,6 @@
 import { jsonLanguage } from '@codemirror/lang-json';
 import { stepTo } from '../../../../server/model/patch/pointer.ts';
 
-/** The range of a value in a text, by offset. */
 export interface TextRange {
   from: number;
   to: number;

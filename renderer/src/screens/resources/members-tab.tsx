@@ -11,7 +11,6 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { CurlNote } from './curl-note.tsx';
 import { ResourcePicker } from './resource-picker.tsx';
 
-/** The members of a group. Adds and removes them one by one. */
 export function MembersTab({ group }: { group: TreeNode }) {
   const path = `/${group.fqon}/groups/${group.id}/users`;
   const members = useWorld<PlatformRecord[]>(path, { expand: true });

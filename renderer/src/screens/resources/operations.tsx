@@ -11,7 +11,6 @@ export interface OperationsProps {
   textOf?(operation: AddOperation<unknown> | ReplaceOperation<unknown>): string;
 }
 
-/** The operations of a patch, one a line. */
 export function Operations({ patch, textOf }: OperationsProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard

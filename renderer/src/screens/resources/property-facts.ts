@@ -10,7 +10,6 @@ export function labelOf(name: string, { title }: Schema = {}): string {
   return label.charAt(0).toUpperCase() + label.slice(1);
 }
 
-/** Returns true if a property leads the form of its type. */
 export function isLeading({ 'x-terrarium-form': form }: Schema): boolean {
   return form?.order !== undefined;
 }

@@ -21,7 +21,6 @@ export interface PropertyFormProps extends Omit<FormContextValue, 'isNew'> {
 
 const TEXT: Schema = { type: 'string' };
 
-/** A form made from the type's schema: one field a property. */
 export function PropertyForm({ schema, subType, value, before, onChange, placeId, errors }: PropertyFormProps) {
   const isNew = before === undefined;
   const context = useMemo(() => ({ placeId, isNew, errors }), [placeId, isNew, errors]);
@@ -111,7 +110,7 @@ export function Row(props: {
   const label = props.label ?? labelOf(props.name);
   return (
     <div
-      className={`grid grid-cols-[180px_minmax(0,1fr)] gap-3 border-l-2 pl-2 ${props.isChanged ? 'border-accent' : 'border-transparent'}`}
+      className={`grid grid-cols-[180px_minmax(0,1fr)] gap-x-3 border-l-2 max-sm:grid-cols-[minmax(0,1fr)] pl-2 ${props.isChanged ? 'border-accent' : 'border-transparent'}`}
     >
       <span aria-hidden className="pt-1 text-muted">
         {label}

@@ -16,7 +16,6 @@ export interface ProviderFieldProps extends ValueFieldProps {
   isRequired: boolean;
 }
 
-/** Chooses among the providers that the place can use. */
 export function ProviderField({ type, value, onChange, isRequired, ...field }: ProviderFieldProps) {
   const { placeId, isNew } = useContext(FormContext);
   const providers = useProviders(placeId, type);

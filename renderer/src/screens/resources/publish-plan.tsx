@@ -12,7 +12,6 @@ interface PublishPlanProps {
   /** Ids of the steps that may overwrite. */
   agreed: ReadonlySet<string>;
   onAgree(agreed: ReadonlySet<string>): void;
-  /** True if the user pushes although a check has failed. */
   isUnticked: boolean;
   onUnticked(isUnticked: boolean): void;
 }

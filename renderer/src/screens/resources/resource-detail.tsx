@@ -31,7 +31,6 @@ export interface ResourceDetailProps {
 /** Types that can contain others. */
 const PARENT_COLLECTIONS: ReadonlySet<string> = new Set(['orgs', 'workspaces', 'environments', 'apis', 'policies']);
 
-/** One resource with all its actions. */
 export function ResourceDetail({ location, record, refresh, onDeleting }: ResourceDetailProps) {
   const [{ tab }, change] = useSearch();
   const kind = kindOf(record);
@@ -87,7 +86,6 @@ export function ResourceDetail({ location, record, refresh, onDeleting }: Resour
   );
 }
 
-/** The resource as a form. */
 function FormTab({ placeId, schema, errors, ...frame }: EditorProps & { placeId: string | undefined }) {
   const { record } = frame;
   const draft = useDraft(record, schema);

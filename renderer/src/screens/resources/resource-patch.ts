@@ -12,7 +12,6 @@ export interface Editable {
   properties: Record<string, unknown>;
 }
 
-/** The part of a record that can be edited. */
 export function editableOf(record: PlatformRecord, readOnly: ReadonlySet<string>): Editable {
   const properties = Object.entries(record.properties)
     .filter(([name]) => !readOnly.has(name))
@@ -40,7 +39,6 @@ export function isEditable(value: unknown): value is Editable {
   return value.description === undefined || typeof value.description === 'string';
 }
 
-/** Returns the operations that lead from one resource to the other. */
 export function patchBetween(before: Editable, after: Editable): Operation[] {
   return compare(before, after);
 }

@@ -18,7 +18,6 @@ import { ResourcePane } from './resource-pane.tsx';
 import { ResourceTree } from './resource-tree.tsx';
 import { useTree } from './use-tree.ts';
 
-/** The hierarchy as a tree, and the selected resource beside it. */
 export default function ResourcesScreen() {
   const [{ q = '', new: created }, change] = useSearch();
   const { scope } = useScope();

@@ -26,7 +26,7 @@ export function TextMap({ label, value, onChange, error, description, isAllSecre
         const Value = isAllSecret || isSecretName(key) ? SecretField : TextField;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: the name itself is being edited
-          <div key={index} className="grid grid-cols-[2fr_3fr_28px] gap-1.5">
+          <div key={index} className="grid grid-cols-[minmax(0,2fr)_minmax(0,3fr)_28px] gap-1.5">
             <TextField
               label={`${label}: name ${index + 1}`}
               isLabelHidden
@@ -78,7 +78,6 @@ function unusedName(value: Readonly<Record<string, string>>): string {
   return name;
 }
 
-/** Is the value an object of texts only? */
 export function isTexts(value: unknown): value is Record<string, string> {
   return (
     typeof value === 'object' && value !== null && Object.values(value).every((entry) => typeof entry === 'string')

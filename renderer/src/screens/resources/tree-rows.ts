@@ -14,7 +14,6 @@ export interface Loaded {
   types: TypeCounts;
 }
 
-/** One line of the tree as it is drawn. */
 export interface TreeRow {
   key: string;
   kind: 'resource' | 'group' | 'more' | 'loading';

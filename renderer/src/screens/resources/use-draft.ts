@@ -6,7 +6,6 @@ import { isSame, mergeThreeWay } from './three-way-merge.ts';
 import { readOnlyIn, type Schema } from './use-type-schema.ts';
 
 interface Draft {
-  /** The resource at the start of the edit. */
   base: Editable;
   edited: Editable;
   /** The text of the JSON editor, while it cannot be read. */

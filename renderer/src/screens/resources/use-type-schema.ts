@@ -41,7 +41,6 @@ function useAllSchemas(): Record<string, Schema> | undefined {
   return data?.components.schemas;
 }
 
-/** The schema of a type's properties. */
 export function useTypeSchema(name: string): Schema | undefined {
   return useAllSchemas()?.[name];
 }

@@ -44,7 +44,6 @@ export function CodeField({ value, onChange, ...field }: ValueFieldProps) {
 /** More organizations are not for a list to choose from. */
 const MAX_LISTED = 200;
 
-/** An organization by its fully qualified name. */
 export function FqonField({ value, onChange, ...field }: ValueFieldProps) {
   const orgs = useWorld<PlatformRecord[]>('/orgs', { expand: true }).data ?? [];
   const fqon = typeof value === 'string' && value !== '' ? value : undefined;

@@ -11,7 +11,6 @@ import { AccessTable } from './access-table.tsx';
 import { type CredentialKind, NewCredentialDialog } from './new-credential-dialog.tsx';
 import { SettingsGroup } from './settings-group.tsx';
 
-/** The signed-in user, keys and tokens with their owners, and the other users. */
 export function AccessTab() {
   const [making, make] = useState<CredentialKind>();
   const me = useIdentity().data?.user;

@@ -1,13 +1,15 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
+import { useChange } from '../../api/change.ts';
+import { send } from '../../api/client.ts';
 import { Time, useNowMs } from '../../components/amount.tsx';
 import { durationText } from '../../components/amounts.ts';
 import { IconButton } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Badge } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { isToken, type KnownKey, type KnownToken } from './access-answers.ts';
-import { EndDialog } from './end-dialog.tsx';
 
 type Credential = KnownKey | KnownToken;
 
@@ -96,5 +98,47 @@ function Badges({ credential }: { credential: Credential }) {
       {credential.isFirst && <Badge>first</Badge>}
       {credential.isDisabled && <Badge tone="warning">disabled</Badge>}
     </>
+  );
+}
+
+interface EndDialogProps {
+  credential: KnownKey | KnownToken;
+  onClose(): void;
+}
+
+function EndDialog({ credential, onClose }: EndDialogProps) {
+  const { id, user } = credential;
+  const label = isToken(credential) ? 'access token' : 'API key';
+  const ended = useChange(
+    () =>
+      send(
+        'DELETE',
+        isToken(credential) ? `/inspect/access/tokens/${id}` : `/security/apiKeys/${encodeURIComponent(id)}`,
+      ),
+    { message: `The ${label} of ${user.name} was revoked.`, onDone: onClose },
+  );
+  return (
+    <Dialog
+      title={`Revoke this ${label}`}
+      isAlert
+      onClose={onClose}
+      action={`Revoke ${label}`}
+      onAction={ended.mutate}
+      look="destroy"
+      making={ended}
+    >
+      <p>
+        Revoke <span className="mono break-all">{id}</span>? Programs of {user.name} that use it can no longer sign in.
+        This cannot be undone.
+      </p>
+      {isToken(credential) && credential.isOwn && (
+        <p className="mt-2 text-warn">This window uses it: you will have to sign in again.</p>
+      )}
+      {!isToken(credential) && credential.isFirst && (
+        <p className="mt-2 text-warn">
+          This is root's first API key. It becomes valid again the next time the platform starts.
+        </p>
+      )}
+    </Dialog>
   );
 }

@@ -23,7 +23,6 @@ const ADDRESSES: Readonly<Record<string, string>> = {
   scmUrl: 'Source control',
 };
 
-/** The platform as it was started. */
 export function PlatformTab() {
   const read = usePlatformStatus();
   const missing = useMissing('root');

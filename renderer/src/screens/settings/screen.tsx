@@ -5,7 +5,6 @@ import { AccessTab } from './access-tab.tsx';
 import { PlatformTab } from './platform-tab.tsx';
 import { WindowTab } from './window-tab.tsx';
 
-/** The window's preferences, the settings of the platform, and who may do what. */
 export default function SettingsScreen() {
   const [{ tab }, change] = useSearch();
   const tabs = [

@@ -13,7 +13,6 @@ const THEMES = [
   { id: 'dark', text: 'Dark', icon: Moon },
 ] as const satisfies readonly { id: Theme; text: string; icon: LucideIcon }[];
 
-/** Preferences of one person in this browser. */
 export function WindowTab() {
   const { theme, hasLetterKeys, isRailNarrow, isSaveReviewed } = useValue(preferences);
   return (
