@@ -4,7 +4,7 @@ import { basic } from '../server/testing/checked-client.ts';
 import type { Platform } from '../server/testing/platform.ts';
 import type { Tenant } from '../server/testing/tenant.ts';
 
-// A new resource type needs one file and one registration (CONTRIBUTING). The registry and the modules that use it are loaded again,
+// A new resource type needs one file, its plural name and one registration (CONTRIBUTING). The registry and the modules that use it are loaded again,
 // so that no other test has the type.
 vi.resetModules();
 const { register } = await import('../server/model/registry.ts');

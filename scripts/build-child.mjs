@@ -1,10 +1,7 @@
 // Bundles the lambda child's bootstrap, packages included, into one CommonJS file: user code gets a real `require`, and one
 // small file starts fastest.
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
-
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+import { bundle, root } from './bundle.mjs';
 
 /** Maps each entry to its output file; the first has the name that was requested. */
 const ENTRIES = {
@@ -38,20 +35,11 @@ const FIRST = `if (require.main === module) {
 export async function buildChild({ outFile, plugins = [] }) {
   if (!outFile.endsWith('.cjs')) throw new Error(`the child's bundle is CommonJS: '${outFile}' must end in .cjs`);
   for (const [entry, name = basename(outFile)] of Object.entries(ENTRIES)) {
-    await build({
-      root,
-      configFile: false,
+    await bundle({
+      input: join(root, 'server', 'runtimes', 'lambdas', 'child', entry),
+      outDir: dirname(outFile),
       plugins,
-      logLevel: 'warn',
-      ssr: { noExternal: true, target: 'node' },
-      build: {
-        ssr: join(root, 'server', 'runtimes', 'lambdas', 'child', entry),
-        outDir: dirname(outFile),
-        emptyOutDir: false,
-        copyPublicDir: false,
-        target: 'node20',
-        rolldownOptions: { output: { format: 'cjs', entryFileNames: name, codeSplitting: false, banner: FIRST } },
-      },
+      output: { format: 'cjs', entryFileNames: name, codeSplitting: false, banner: FIRST },
     });
   }
 }

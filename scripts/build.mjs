@@ -10,17 +10,18 @@ import { parseArgs } from 'node:util';
 import { build } from 'vite';
 import { parse } from 'yaml';
 import { buildChild } from './build-child.mjs';
-import { buildShell } from './build-shell.mjs';
 import { markBuilt, markUnbuilt, sourceHash } from './build-stamp.mjs';
 import { buildTypes } from './build-types.mjs';
+import { bundle, root } from './bundle.mjs';
 import { buildSsh, enginePartsPlugin } from './engine-parts.mjs';
 import { asciiPlugin, tablesPlugin } from './lean-source-plugins.mjs';
 import { Licenses } from './licenses.mjs';
 import { oneCopyPlugin } from './one-copy-plugin.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const serverFolder = join(root, 'dist', 'server');
 const rendererAssets = join(root, 'dist', 'renderer', 'assets');
+
+const ICONS = ['icon.png', 'tray.png', 'trayTemplate.png', 'trayTemplate@2x.png'];
 
 /** A server or a page that is still open may yet load a part of the build before this one; a day later it hardly does. */
 const KEEP_OLD_PARTS_MS = 24 * 60 * 60_000;
@@ -48,9 +49,9 @@ markUnbuilt(root);
 if (flags.clean) rmSync(join(root, 'dist'), { recursive: true, force: true });
 const licenses = new Licenses();
 await buildServer();
-await buildSsh({ root, outDir: serverFolder, licenses });
+await buildSsh({ outDir: serverFolder, licenses });
 await buildChild({ outFile: join(serverFolder, 'lambda-child.cjs'), plugins: [licenses.plugin] });
-await buildShell({ root, licenses });
+await buildShell();
 await buildRenderer();
 copyAssets();
 prepareWorlds();
@@ -68,9 +69,12 @@ markBuilt(root, hash);
  * with a hash in each name, which says what such code was made of (docs/internals/decisions/bundled-server.md).
  */
 async function buildServer() {
-  const { output } = await build({
-    root,
-    configFile: false,
+  const { output } = await bundle({
+    input: {
+      cli: join(root, 'server', 'cli', 'cli.ts'),
+      library: join(root, 'server', 'library', 'library.ts'),
+    },
+    outDir: serverFolder,
     plugins: [
       tablesPlugin({ outDir: serverFolder }),
       asciiPlugin(),
@@ -78,24 +82,9 @@ async function buildServer() {
       oneCopyPlugin(),
       licenses.plugin,
     ],
-    logLevel: 'warn',
-    ssr: { noExternal: true, target: 'node' },
-    build: {
-      ssr: true,
-      outDir: serverFolder,
-      emptyOutDir: false,
-      copyPublicDir: false,
-      target: 'node20',
-      sourcemap: true,
-      rolldownOptions: {
-        input: {
-          cli: join(root, 'server', 'cli', 'cli.ts'),
-          library: join(root, 'server', 'library', 'library.ts'),
-        },
-        // All files side by side: a path relative to import.meta.url is the same whichever part the code ends up in.
-        output: { format: 'cjs', entryFileNames: '[name]-[hash].cjs', chunkFileNames: '[name]-[hash].cjs' },
-      },
-    },
+    sourcemap: true,
+    // All files side by side: a path relative to import.meta.url is the same whichever part the code ends up in.
+    output: { format: 'cjs', entryFileNames: '[name]-[hash].cjs', chunkFileNames: '[name]-[hash].cjs' },
   });
   for (const { name, fileName, exports } of output.filter(({ isEntry }) => isEntry)) {
     const load = `createRequire(import.meta.url)('../../entries/parts.cjs').load(join(import.meta.dirname, '${fileName}'))`;
@@ -107,6 +96,24 @@ async function buildServer() {
     ];
     writeFileSync(join(serverFolder, `${name}.js`), `${lines.join('\n')}\n`);
   }
+}
+
+/** The desktop shell: its main process and the process of its server. */
+async function buildShell() {
+  const source = join(root, 'electron');
+  const outDir = join(root, 'dist', 'electron');
+  for (const name of ['main', 'server-process']) {
+    await bundle({
+      input: { [name]: join(source, `${name}.ts`) },
+      outDir,
+      plugins: [oneCopyPlugin(), licenses.plugin],
+      external: ['electron'],
+      target: 'node22',
+      sourcemap: true,
+      output: { format: 'es', entryFileNames: '[name].js' },
+    });
+  }
+  for (const icon of ICONS) copyFileSync(join(source, 'assets', icon), join(outDir, icon));
 }
 
 /** The window: files that the server sends as they are (renderer/vite.config.ts says how they are cut). */

@@ -124,14 +124,13 @@ function check() {
   else console.log(`words: ${found.size} files, no new private word`);
 }
 
-/** Writes what is there where it is less than what was allowed; what is new stays refused. `--first` takes everything. */
+/** Lowers the allowed counts to the present ones. New words stay rejected. */
 function write() {
-  const isFirst = process.argv.includes('--first');
   const next = {};
   for (const [file, list] of found) {
     const counts = Object.entries(countsOf(list)).map(([privateWord, count]) => [
       privateWord,
-      isFirst ? count : Math.min(count, allowed[file]?.[privateWord] ?? 0),
+      Math.min(count, allowed[file]?.[privateWord] ?? 0),
     ]);
     const positiveCounts = counts.filter(([, count]) => count > 0);
     if (positiveCounts.length > 0) next[file] = Object.fromEntries(positiveCounts);

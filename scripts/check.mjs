@@ -4,22 +4,16 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { typeCheck } from './type-check.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const CACHE_FOLDER = join('node_modules', '.cache', 'terrarium');
-const types = (project) =>
-  // What it found out is kept, so that the next time it looks only at what a change can have touched. One checker: several find out
-  // much of the same, and other parts have the other processors.
-  typeCheck(
-    project,
-    '--noEmit',
-    '--checkers',
-    '1',
-    '--incremental',
-    '--tsBuildInfoFile',
-    join(CACHE_FOLDER, `${project}.tsbuildinfo`),
-  );
+/** Version 7 takes a tenth of the time of version 6, whose command has the same name. */
+const COMPILER = join('node_modules', 'typescript-7', 'bin', 'tsc');
+/** Results are kept for the next run. One checker: several repeat much work, and other parts have the other processors. */
+const types = (project) => [
+  ...[COMPILER, '-p', project, '--noEmit', '--checkers', '1'],
+  ...['--incremental', '--tsBuildInfoFile', join(CACHE_FOLDER, `${project}.tsbuildinfo`)],
+];
 
 /** Each check and the script that runs it; those that take longest come first. */
 const parts = [

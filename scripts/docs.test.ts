@@ -53,6 +53,12 @@ describe('a page of the documentation', () => {
     ).toEqual([]);
   });
 
+  it('README names the command for the tests that runs in a clean clone', () => {
+    const marked = readPage('README.md').blocks.filter(({ info }) => info.startsWith('not-run: '));
+    const ci = readFileSync(join(root, '.ci', 'run'), 'utf8').split('\n');
+    expect(marked.map(({ text }) => ci.includes(text.trim()))).toEqual([true]);
+  });
+
   it('README has at most 120 lines', () => {
     expect(readPage('README.md').prose.split('\n').length - 1).toBeLessThanOrEqual(120);
   });

@@ -1,6 +1,6 @@
 // Bundles the client of container engines without unused parts, and with ssh as a separate chunk.
 import { createRequire } from 'node:module';
-import { build } from 'vite';
+import { bundle } from './bundle.mjs';
 
 /** Beside the server's other parts, and loaded when the address of an engine begins with `ssh://`. */
 const SSH_PART = 'ssh.cjs';
@@ -38,24 +38,13 @@ export function enginePartsPlugin() {
 const unmapped = (code) => ({ code, map: { mappings: '' } });
 
 /** Writes the part that speaks ssh, as one CommonJS file. */
-export async function buildSsh({ root, outDir, licenses }) {
-  await build({
-    root,
-    configFile: false,
+export async function buildSsh({ outDir, licenses }) {
+  await bundle({
+    // The one that docker-modem means.
+    input: createRequire(createRequire(import.meta.resolve('dockerode')).resolve('docker-modem')).resolve('ssh2'),
+    outDir,
     plugins: [licenses.plugin],
-    logLevel: 'warn',
-    ssr: { noExternal: true, external: NATIVE.filter((pattern) => typeof pattern === 'string'), target: 'node' },
-    build: {
-      // The one that docker-modem means.
-      ssr: createRequire(createRequire(import.meta.resolve('dockerode')).resolve('docker-modem')).resolve('ssh2'),
-      outDir,
-      emptyOutDir: false,
-      copyPublicDir: false,
-      target: 'node20',
-      rolldownOptions: {
-        external: NATIVE,
-        output: { format: 'cjs', entryFileNames: SSH_PART, codeSplitting: false },
-      },
-    },
+    external: NATIVE,
+    output: { format: 'cjs', entryFileNames: SSH_PART, codeSplitting: false },
   });
 }

@@ -45,7 +45,9 @@ const PACKAGES = {
   [clientGenerators]: {
     '@hey-api/openapi-ts': '0.99.0',
     '@redocly/cli': '2.77.0',
+    newman: '6.2.2',
     'openapi-fetch': '0.17.0',
+    'openapi-to-postmanv2': '6.3.3',
     'openapi-typescript': '7.13.0',
     orval: '8.38.0',
     typescript: '~5.9.0',

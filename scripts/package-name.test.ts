@@ -37,17 +37,50 @@ it('recognizes each way to name the unrelated package, and not its own name', ()
   expect(['terrarium start', 'npm run terrarium', "await run('terrarium')"].flatMap(usesIn)).toEqual([]);
 });
 
-it('no file tells a reader to install, run or import the unrelated package', () => {
+/** Texts by the name of their file. */
+function allTexts(): [file: string, text: string][] {
   const root = packageFile('.');
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root });
-  const files = listed
+  return listed
     .toString()
     .split('\0')
-    .filter((file) => file && existsSync(join(root, file)) && file !== 'scripts/package-name.test.ts');
-  expect(files).toEqual(
+    .filter((file) => file && existsSync(join(root, file)) && file !== 'scripts/package-name.test.ts')
+    .map((file) => [file, readFileSync(join(root, file), 'utf8')]);
+}
+
+/** Ways to fetch this package from the npm registry, where it is not published yet. Without such a flag, npx runs what is installed. */
+const REGISTRY_COMMAND =
+  /\b(?:npx\s+(?:-y|--yes)|(?:bunx|(?:npm|pnpm|yarn|bun)\s+(?:exec|x|dlx|i|install|add|view))(?:\s+-[\w-]+)*)\s+["']?terrarium-emulator(?![\w*/-])/;
+
+/** Paragraphs and lines of code that fetch this package from the registry without a note that it is not there yet. */
+function fetchesWithoutNote(text: string): string[] {
+  return text
+    .split(/\n\s*\n/)
+    .filter((paragraph) => REGISTRY_COMMAND.test(paragraph) && !/once it is published/i.test(paragraph));
+}
+
+it('recognizes a command that fetches the package before it is published', () => {
+  const wrong = ['npm install --save-dev terrarium-emulator', 'npx --yes terrarium-emulator start'];
+  expect(wrong.flatMap(fetchesWithoutNote)).toEqual(wrong);
+  const right = [
+    'Once it is published, run `npm i terrarium-emulator`.',
+    'npm install ./terrarium-emulator-*.tgz',
+    'npx terrarium-emulator dev',
+  ];
+  expect(right.flatMap(fetchesWithoutNote)).toEqual([]);
+});
+
+it('no file fetches the package from the registry without the note "once it is published"', () => {
+  const unnoted = allTexts().flatMap(([file, text]) => fetchesWithoutNote(text).map((use) => `${file}: ${use}`));
+  expect(unnoted).toEqual([]);
+});
+
+it('no file tells a reader to install, run or import the unrelated package', () => {
+  const texts = allTexts();
+  expect(texts.map(([file]) => file)).toEqual(
     expect.arrayContaining(['README.md', 'package.json', 'renderer/src/screens/home/first-steps.tsx']),
   );
-  const found = files.flatMap((file) => usesIn(readFileSync(join(root, file), 'utf8')).map((use) => `${file}: ${use}`));
+  const found = texts.flatMap(([file, text]) => usesIn(text).map((use) => `${file}: ${use}`));
   expect(found).toEqual([]);
 });
 

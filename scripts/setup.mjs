@@ -12,6 +12,8 @@ import { FIRST_TIER, prepareTestMachine } from './test-machine.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PROGRESS_EVERY_MS = 5_000;
+/** The reason that npm prints when it cannot reach a registry. */
+const UNREACHABLE = /^npm (?:error|ERR!).*?(request to \S+ failed, reason: .*|network timeout at: \S+)/m;
 
 const report = (sentence) => console.log(`setup: ${sentence}`);
 
@@ -28,7 +30,13 @@ async function step(title, [command, ...args], options = {}) {
     child.stderr.on('data', (chunk) => output.push(chunk));
     const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
     if (code !== 0) {
-      process.stderr.write(Buffer.concat(output));
+      const text = Buffer.concat(output).toString();
+      const [, unreachable] = UNREACHABLE.exec(text) ?? [];
+      if (unreachable)
+        throw new Error(
+          `${title} failed: ${unreachable}. Check the network and the proxy settings of npm, then run the command again.`,
+        );
+      process.stderr.write(text);
       throw new Error(`${title} failed with exit code ${code}; its output is above`);
     }
   } finally {
@@ -39,7 +47,9 @@ async function step(title, [command, ...args], options = {}) {
 
 /** Runs `npm ci` with the npm that runs this script. Uses a shell only if npm is a batch file (Windows) and its script is unknown. */
 function install() {
-  const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+  // Without a network, npm by default waits 70 seconds between its attempts.
+  const attempts = ['--fetch-retry-mintimeout=2000', '--fetch-retry-maxtimeout=10000'];
+  const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', ...attempts];
   const npmScript = process.env.npm_execpath;
   if (npmScript && /npm-cli\.[cm]?js$/.test(npmScript)) {
     return step('installing packages (npm ci)', [process.execPath, npmScript, ...args]);

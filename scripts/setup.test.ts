@@ -1,6 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +18,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { nodeComplaint } from '../entries/check-node.cjs';
 import manifest from '../package.json' with { type: 'json' };
+import { findProgram } from './find-program.mjs';
 
 const scripts = dirname(fileURLToPath(import.meta.url));
 const NEEDED = [
@@ -64,9 +75,10 @@ function writePackages(version: string): void {
 /** A slow machine gets further lines, of the form `setup: building the server ... 5.0 s`. */
 const withoutProgress = (output: string) => output.replace(/^setup: .* \.\.\. [\d.]+ s\n/gm, '');
 
-function setUp(): Promise<{ exitCode: number; output: string }> {
+function setUp(variables: NodeJS.ProcessEnv = {}): Promise<{ exitCode: number; output: string }> {
+  const options = { env: { ...process.env, ...variables } };
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [join(clone, 'scripts', 'setup.mjs')], (_failure, stdout, stderr) =>
+    const child = execFile(process.execPath, [join(clone, 'scripts', 'setup.mjs')], options, (_, stdout, stderr) =>
       resolve({ exitCode: child.exitCode ?? -1, output: withoutProgress(stdout + stderr) }),
     );
   });
@@ -146,6 +158,37 @@ it('shows the output of a failed build, and tries again the next time', async ()
   expect(output).toMatch(/setup: building the server failed with exit code 1; its output is above\n$/);
   write('server/main.ts', 'fixed');
   expect((await setUp()).exitCode).toBe(0);
+});
+
+it('says in one sentence that no registry responds', async () => {
+  const lock = JSON.parse(readFileSync(join(clone, 'package-lock.json'), 'utf8'));
+  lock.packages[''].dependencies = { remote: '1.0.0' };
+  lock.packages['node_modules/remote'] = { version: '1.0.0', resolved: 'http://127.0.0.1:9/remote.tgz' };
+  write('package-lock.json', JSON.stringify(lock));
+  write('package.json', JSON.stringify(lock.packages['']));
+  const { exitCode, output } = await setUp({
+    ...{ npm_config_cache: join(clone, 'cache'), npm_config_fetch_retries: '0' },
+    // A proxy of this machine would respond in place of the registry.
+    ...{ npm_config_noproxy: '127.0.0.1', NO_PROXY: '127.0.0.1', no_proxy: '127.0.0.1' },
+  });
+  expect(exitCode).toBe(1);
+  expect(output.split('\n').slice(2)).toEqual([
+    expect.stringMatching(
+      /^setup: installing packages \(npm ci\) failed: request to http:\/\/127\.0\.0\.1:9\/remote\S* failed, reason: .*9\. Check the network/,
+    ),
+    '',
+  ]);
+});
+
+it.skipIf(process.platform === 'win32')('needs no program but Node.js and npm', async () => {
+  const bin = join(clone, 'bin');
+  mkdirSync(bin);
+  symlinkSync(process.execPath, join(bin, 'node'));
+  // The npm that is on the PATH may be a script that needs further programs.
+  const { npm_execpath: npmScript = '' } = process.env;
+  const npm = /npm-cli\.[cm]?js$/.test(npmScript) ? npmScript : (findProgram('npm') ?? '');
+  symlinkSync(realpathSync(npm), join(bin, 'npm'));
+  expect(await setUp({ PATH: bin, npm_execpath: undefined })).toMatchObject({ exitCode: 0 });
 });
 
 it('names the Node.js version that it needs and the one that it found', () => {

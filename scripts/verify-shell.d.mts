@@ -5,9 +5,3 @@ export function skipReasonFor(machine: {
   nodeVersion: string;
   uid: number | undefined;
 }): string | undefined;
-
-/** The report, in Markdown. */
-export function reportOf(
-  facts: Readonly<Record<string, string>>,
-  steps: readonly { title: string; verdict: string; seconds: number; lines: readonly string[] }[],
-): string;

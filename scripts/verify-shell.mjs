@@ -1,18 +1,15 @@
-// For a machine with a desktop: tests the window in the real Electron and its packaging. One command, and a report to paste.
+// For a machine with a desktop: tests the window in the real Electron, and its packaging.
 //
 //   npm run verify:shell
-import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const electron = join(root, 'node_modules', 'electron');
-const REPORT = join('dist', 'verify-shell.md');
 const RESULTS = join(root, 'dist', 'verify-shell.json');
-/** Number of last lines in the report of a failed step. */
-const SHOWN_LINES = 30;
 
 /** Returns why the shell cannot be tested here; undefined if it can. */
 export function skipReasonFor({ env, platform, nodeVersion, uid }) {
@@ -26,98 +23,31 @@ export function skipReasonFor({ env, platform, nodeVersion, uid }) {
   return undefined;
 }
 
-/** The report, in Markdown. `steps` are `{title, verdict, seconds, lines}`, `lines` the last of one that failed. */
-export function reportOf(facts, steps) {
-  const rows = steps.map(({ title, verdict, seconds }) => `| ${title} | ${verdict} | ${seconds.toFixed(0)} s |`);
-  const failed = steps.filter(({ lines }) => lines.length > 0);
-  return [
-    '## The shell in the real Electron',
-    '',
-    ...Object.entries(facts).map(([name, value]) => `- ${name}: ${value}`),
-    '',
-    '| step | verdict | took |',
-    '|---|---|---|',
-    ...rows,
-    ...failed.flatMap(({ title, lines }) => ['', `${title}:`, '', '```', ...lines, '```']),
-    '',
-  ].join('\n');
-}
-
-/** Runs one step, with its output on the screen, too. */
-async function run(title, args, { env = {}, isGood = () => undefined } = {}) {
+function run(title, args, env = {}) {
   console.log(`\n# ${title}`);
-  const startedAtMs = performance.now();
-  const child = spawn(process.execPath, args, {
+  const { status } = spawnSync(process.execPath, args, {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'inherit',
   });
-  let output = '';
-  for (const [stream, to] of [
-    [child.stdout, process.stdout],
-    [child.stderr, process.stderr],
-  ])
-    stream.on('data', (chunk) => {
-      output += chunk;
-      to.write(chunk);
-    });
-  const exitCode = await new Promise((resolve) => child.on('close', resolve));
-  const error = exitCode === 0 ? isGood() : `exit code ${exitCode}`;
-  const lines = error ? output.trim().split('\n').slice(-SHOWN_LINES) : [];
-  return { title, verdict: error ?? 'ok', seconds: (performance.now() - startedAtMs) / 1_000, lines };
+  if (status !== 0) fail(`${title}: exit code ${status}`);
 }
 
-/** One that is skipped is no good. */
-function checkJourney() {
-  const { stats } = JSON.parse(readFileSync(RESULTS, 'utf8'));
-  const { expected, skipped, unexpected } = stats;
-  return expected > 0 && skipped === 0 && unexpected === 0 ? undefined : `${expected} passed, ${skipped} skipped`;
-}
-
-function binary() {
-  return join(electron, 'dist', readFileSync(join(electron, 'path.txt'), 'utf8'));
-}
-
-async function verify() {
-  const npx = process.env.npm_execpath ?? fail('start it with `npm run verify:shell`');
-  const steps = [];
-  const step = async (...args) => {
-    // Steps after a failed one could only fail, too.
-    if (steps.some(({ verdict }) => verdict !== 'ok')) return;
-    steps.push(await run(...args));
-  };
-  await step('setup and build', ['scripts/setup.mjs', 'start']);
-  await step("Electron's binary", [join(electron, 'install.js')]);
-  if (steps.every(({ verdict }) => verdict === 'ok'))
-    await step(
-      'journey in the real binary',
-      [
-        'node_modules/@playwright/test/cli.js',
-        'test',
-        '--project',
-        'window',
-        '--no-deps',
-        '--reporter',
-        'list,json',
-        'e2e/shell.spec.ts',
-      ],
-      // No browser is opened by it, and the settings of the tests ask for one.
-      { env: { CHROMIUM_PATH: binary(), PLAYWRIGHT_JSON_OUTPUT_NAME: RESULTS }, isGood: checkJourney },
-    );
-  await step('package -- --dir', [npx, 'run', 'package', '--', '--dir']);
+function verify() {
+  const npm = process.env.npm_execpath ?? fail('start it with `npm run verify:shell`');
+  run('setup and build', ['scripts/setup.mjs', 'start']);
+  run("Electron's binary", [join(electron, 'install.js')]);
+  const journey = ['test', '--project', 'window', '--no-deps', '--reporter', 'list,json', 'e2e/shell.spec.ts'];
+  // No browser is opened by it, and the settings of the tests ask for one.
+  const CHROMIUM_PATH = join(electron, 'dist', readFileSync(join(electron, 'path.txt'), 'utf8'));
+  const env = { CHROMIUM_PATH, PLAYWRIGHT_JSON_OUTPUT_NAME: RESULTS };
+  run('journey in the real binary', ['node_modules/@playwright/test/cli.js', ...journey], env);
+  const { expected, skipped } = JSON.parse(readFileSync(RESULTS, 'utf8')).stats;
+  if (expected === 0 || skipped > 0) fail(`journey in the real binary: ${expected} passed, ${skipped} skipped`);
+  run('package -- --dir', [npm, 'run', 'package', '--', '--dir']);
   const { version } = JSON.parse(readFileSync(join(electron, 'package.json'), 'utf8'));
-  const desktop = process.env.XDG_SESSION_TYPE ?? (process.env.WAYLAND_DISPLAY ? 'wayland' : undefined);
-  const report = reportOf(
-    {
-      system: `${process.platform} ${release()} ${process.arch}${desktop ? `, ${desktop}` : ''}`,
-      Node: process.versions.node,
-      Electron: version,
-    },
-    steps,
-  );
-  writeFileSync(join(root, REPORT), report);
-  console.log(`\n${report}\nThis is ${REPORT}: paste it where you were asked for it.`);
-  process.exitCode = steps.every(({ verdict }) => verdict === 'ok') ? 0 : 1;
+  const system = `${process.platform} ${release()} ${process.arch}`;
+  console.log(`\nverify:shell: passed on ${system}, Node.js ${process.versions.node}, Electron ${version}`);
 }
 
 function fail(sentence) {
@@ -129,5 +59,5 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const { env, platform, versions } = process;
   const skipReason = skipReasonFor({ env, platform, nodeVersion: versions.node, uid: process.getuid?.() });
   if (skipReason) fail(skipReason);
-  await verify();
+  verify();
 }

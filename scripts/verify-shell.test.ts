@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
 import { packageFile } from '../server/system/package-file.ts';
-import { reportOf, skipReasonFor } from './verify-shell.mjs';
+import { skipReasonFor } from './verify-shell.mjs';
 
 const desktop = { env: { DISPLAY: ':0' }, platform: 'linux', nodeVersion: '22.12.0', uid: 1000 };
 
@@ -31,15 +31,4 @@ it('where it cannot be, one line says so, and nothing is installed', async () =>
     (thrown) => thrown,
   );
   expect(failure).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^verify:shell: .+\n$/) });
-});
-
-it('the report tells what ran where, and the last words of what failed', () => {
-  const steps = [
-    { title: 'journey', verdict: 'ok', seconds: 12.3, lines: [] },
-    { title: 'package', verdict: 'exit code 1', seconds: 1, lines: ['disk full'] },
-  ];
-  const report = reportOf({ Node: '22.12.0' }, steps);
-  expect(report).toContain('- Node: 22.12.0\n');
-  expect(report).toContain('| journey | ok | 12 s |\n| package | exit code 1 | 1 s |\n');
-  expect(report).toContain('package:\n\n```\ndisk full\n```\n');
 });

@@ -6,12 +6,14 @@ import { pathsIn } from '../model/resource-path.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, text } from './command.ts';
 import { ExitWith } from './exit-with.ts';
-import { findResource } from './find-resource.ts';
-import { platformOptions } from './instance-options.ts';
+import { commandOn, findResource, platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
-const CONTAINER_ARGUMENT = 'ID, path such as /demo/website/development/shop, or unique name of the container';
+const CONTAINER = [
+  '<container>',
+  'ID, path such as /demo/website/development/shop, or unique name of the container',
+] as const;
 
 /** Containers that one call of the command lists. */
 const MAX_LISTED = 1_000;
@@ -29,7 +31,7 @@ const containerSchema = z.looseObject({
 });
 
 const findContainer = (client: PlatformClient, named: string) =>
-  findResource(client, ['containers'], named, CONTAINER_ARGUMENT);
+  findResource(client, ['containers'], named, CONTAINER[1]);
 
 /** The number of restarts of all instances; undefined without a container engine. */
 async function restartsOf(client: PlatformClient, id: string): Promise<number | undefined> {
@@ -70,24 +72,15 @@ export const containersCommand = defineCommand({
         return { answer: listed, lines };
       },
     }),
-    defineCommand({
-      name: 'restart',
-      description: 'replace the instances of a container',
-      arguments: [['<container>', CONTAINER_ARGUMENT]],
-      options: platformOptions,
-      async ask(client, _context, named = '') {
-        const id = await findContainer(client, named);
-        await client.ask(containerRoutes.restartContainer, { path: { container_id: id } });
-        return { answer: { id }, lines: [`${named} is restarting`] };
-      },
+    commandOn(CONTAINER, 'restart', 'replace the instances of a container', async (client, named) => {
+      const id = await findContainer(client, named);
+      await client.ask(containerRoutes.restartContainer, { path: { container_id: id } });
+      return { answer: { id }, lines: [`${named} is restarting`] };
     }),
     defineCommand({
       name: 'scale',
       description: 'set the number of instances of a container; 0 suspends it',
-      arguments: [
-        ['<container>', CONTAINER_ARGUMENT],
-        ['<instances>', 'number of instances'],
-      ],
+      arguments: [CONTAINER, ['<instances>', 'number of instances']],
       options: platformOptions,
       async ask(client, _context, named = '', count = '') {
         if (!/^\d{1,4}$/.test(count))
@@ -101,10 +94,7 @@ export const containersCommand = defineCommand({
     defineCommand({
       name: 'exec',
       description: 'run a command in an instance of a container, and exit with its exit code',
-      arguments: [
-        ['<container>', CONTAINER_ARGUMENT],
-        ['<cmd...>', 'the command and its arguments; no shell is used'],
-      ],
+      arguments: [CONTAINER, ['<cmd...>', 'the command and its arguments; no shell is used']],
       passesOptionsOn: true,
       options: {
         containerInstance: text(

@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import { hasChanges, planLines, sendSeed } from './apply-command.ts';
 import { defineCommand, flag, text } from './command.ts';
 import { findDevProject } from './dev-project.ts';
-import { findResource } from './find-resource.ts';
-import { platformOptions } from './instance-options.ts';
+import { findResource, platformOptions } from './instance-options.ts';
 import { endpointRows, readPublished } from './published-endpoints.ts';
 import { rowLines } from './terminal.ts';
 

@@ -55,7 +55,10 @@ export function findDevProject(start: string, isNamed: boolean): DevProject {
   const project = projectIn(worldFolder ?? lambdaFolder ?? start);
   if (project) return project;
   const expectation = `world file (${WORLD_FILES.join(', ')}) and no lambda (package.json with main, ${MAIN_FILES[0]} or ${MAIN_FILES[1]})`;
-  const below = namesIn(start).filter((name) => hasAny(join(start, name), [...WORLD_FILES, ...MAIN_FILES]));
+  const names = readdirSync(start).filter((name) => !name.startsWith('.') && name !== 'node_modules');
+  const isProject = (name: string) =>
+    [...WORLD_FILES, ...MAIN_FILES].some((file) => existsSync(join(start, name, file)));
+  const below = names.slice(0, MAX_FOLDERS).filter(isProject);
   const advice = below.map((name) => `\`${SHELL_COMMAND} dev ${name}\``).join(' or ');
   throw new UserError(
     `${start} has no ${expectation}, and neither has a folder above it${advice && `. Folders in it have: ${advice}`}`,
@@ -166,13 +169,4 @@ function readManifest(folder: string): z.output<typeof manifestSchema> {
   } catch (cause) {
     throw new UserError(`${file} cannot be read: ${reasonOf(cause)}`, { cause });
   }
-}
-
-function hasAny(folder: string, names: readonly string[]): boolean {
-  return names.some((name) => existsSync(join(folder, name)));
-}
-
-function namesIn(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => !name.startsWith('.') && name !== 'node_modules');
-  return names.slice(0, MAX_FOLDERS);
 }

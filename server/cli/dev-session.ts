@@ -21,11 +21,11 @@ import type { DevProject } from './dev-project.ts';
 import { localTime } from './live-events.ts';
 import { type PlatformClient, rootClient } from './platform-client.ts';
 import { endpointRows, type Published, readPublished } from './published-endpoints.ts';
-import { logRequests, type RequestLog } from './request-log.ts';
+import { RequestLog } from './request-log.ts';
 import { showWindow } from './show-window.ts';
 import { printLines, rowLines, styled, type Terminal } from './terminal.ts';
 import { WatchedFolder } from './watched-folder.ts';
-import { windowChoice, windowContext } from './window-context.ts';
+import { browserContext } from './window-context.ts';
 
 const MAX_NAMED_FILES = 5;
 const INVOCATION_TIMEOUT_MS = 1_200_000;
@@ -120,7 +120,7 @@ export class DevSession {
     });
     // In a world of an earlier run, what the files have changed since can be undone.
     this.#firstSeq = isNewWorld ? await this.#newestSeq() : earlierSeq;
-    this.#requestLog = await logRequests(this.#client, terminal, { isJson });
+    this.#requestLog = await RequestLog.start(this.#client, terminal, { isJson });
     const watched = new WatchedFolder(project.folder, (files) => this.#enqueue(() => this.#saved(files)));
     this.#stops.push(() => watched.stop());
     // The files may have been saved between the reading for this start and the watching.
@@ -295,10 +295,7 @@ export class DevSession {
 
   async #openWindow(): Promise<void> {
     const { terminal, emulator, found } = this.#options;
-    const context = {
-      ...windowContext(terminal, windowChoice(found)),
-      electron: { missing: 'an Electron window starts its own platform' },
-    };
+    const context = browserContext(terminal, found);
     const page = await showWindow(chooseWindow(context), context, () => emulator.windowUrl(), terminal);
     if (page) this.#stops.push(() => page.close());
   }

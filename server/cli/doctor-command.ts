@@ -14,7 +14,7 @@ import {
 import { ExitWith, NO } from './exit-with.ts';
 import { findTarget, type Target } from './instance-options.ts';
 import { offlineNeeds } from './offline-needs.ts';
-import { styled, type Terminal } from './terminal.ts';
+import { rowLines, styled, type Terminal } from './terminal.ts';
 import { windowChoice } from './window-context.ts';
 
 const NOTES = `
@@ -41,10 +41,7 @@ export const doctorCommand = defineCommand({
       : await machineChecks(configured, terminal);
     // Without all that it lists, an offline demo fails.
     const ok = checks.every((check) => check.ok || !(isOffline || check.isNeeded));
-    print(
-      { ok, checks },
-      checks.map((check) => lineOf(check, terminal)),
-    );
+    print({ ok, checks }, linesOf(checks, terminal));
     if (!ok) throw new ExitWith(NO);
   },
 });
@@ -87,7 +84,10 @@ async function offlineChecks(
   });
 }
 
-function lineOf({ name, ok, isNeeded, message }: Check, terminal: Terminal): string {
-  const verdict = ok ? 'ok' : isNeeded ? 'fails' : 'missing';
-  return `${styled(terminal, ok ? 'green' : 'bold', verdict.padEnd(7))}  ${name.padEnd(12)}  ${message}`;
+function linesOf(checks: readonly Check[], terminal: Terminal): string[] {
+  const rows = rowLines(checks.map(({ name, message }) => [name, message]));
+  return checks.map(({ ok, isNeeded }, index) => {
+    const verdict = ok ? 'ok' : isNeeded ? 'fails' : 'missing';
+    return `${styled(terminal, ok ? 'green' : 'bold', verdict.padEnd(7))}  ${rows[index]}`;
+  });
 }

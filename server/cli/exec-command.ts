@@ -14,9 +14,8 @@ import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith } from './exit-with.ts';
 import { PlatformClient } from './platform-client.ts';
 import { withPlatform } from './running-platform.ts';
+import { STOP_SIGNALS } from './stop-signal.ts';
 import { issueToken } from './token-command.ts';
-
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Exit codes of shells for a command that does not exist, or cannot be run. */
 const NOT_FOUND = 127;
@@ -46,7 +45,7 @@ export const execCommand = defineCommand({
     const { config } = found;
     let received: Signal | undefined;
     let pass: (signal: Signal) => void = () => {};
-    for (const signal of SIGNALS) {
+    for (const signal of STOP_SIGNALS) {
       terminal.signals.on(signal, () => {
         received ??= signal;
         // A Ctrl+C at the terminal reaches the child directly.
@@ -65,7 +64,7 @@ export const execCommand = defineCommand({
   },
 });
 
-type Signal = (typeof SIGNALS)[number];
+type Signal = (typeof STOP_SIGNALS)[number];
 
 /** Runs a command; resolves to the exit code that a shell would return for it. */
 function run(

@@ -12,7 +12,7 @@ import { draftOf } from '../system/write-whole.ts';
 import { runLines } from './change-lines.ts';
 import { defineCommand, json, text } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { platformOptions } from './instance-options.ts';
+import { commandOn, platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -50,16 +50,15 @@ export const exportCommand = defineCommand({
   },
 });
 
-export const importCommand = defineCommand({
-  name: 'import',
-  description: 'replace the instance with an archive; its API keys and passwords stay',
-  arguments: [['<file.zip>', 'archive that `export -o FILE.zip` has written']],
-  options: platformOptions,
-  async ask(client, { terminal }, file = '') {
+export const importCommand = commandOn(
+  ['<file.zip>', 'archive that `export -o FILE.zip` has written'],
+  'import',
+  'replace the instance with an archive; its API keys and passwords stay',
+  async (client, file, { terminal }) => {
     const imported = await sendArchive(client, resolve(terminal.folder, file), terminal);
     return { answer: imported, lines: importLines(imported) };
   },
-});
+);
 
 function* importLines({ commit, leads, hidden, runs }: ImportView): Generator<string> {
   yield commit ? `imported as commit ${commit.seq}` : 'No changes: the world is already in this state.';

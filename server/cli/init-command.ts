@@ -3,6 +3,7 @@ import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
+import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { packageFile } from '../system/package-file.ts';
 import { defineCommand, flag } from './command.ts';
 
@@ -38,10 +39,18 @@ export const initCommand = defineCommand({
     }
     if (existing.includes('package.json')) terminal.print('kept  package.json; to run the test: node --test');
     if (existing.includes('.gitignore')) terminal.print('kept  .gitignore; add .terrarium/ to it');
-    const change = named === '.' ? '' : `cd ${/\s/.test(named) ? `"${named}"` : named}\n  `;
-    terminal.print(`\nNext:\n  ${change}${SHELL_COMMAND} dev`);
+    const change = named === '.' ? [] : [`cd ${quoted(named)}`];
+    // Elsewhere, npx would look for the package on npm, where it is not published yet. Yarn can install it without a folder.
+    const installed = [join('node_modules', 'terrarium-emulator'), '.pnp.cjs'];
+    const isInstalled = nearestFolderWith(installed, folder) !== undefined;
+    // Only a clone has a lock file. Otherwise the folder of the package may be that of the application, or temporary.
+    const isClone = existsSync(packageFile('package-lock.json'));
+    const install = isInstalled || !isClone ? [] : [`npm install --save-dev ${quoted(packageFile('.'))}`];
+    terminal.print(['\nNext:', ...change, ...install, `${SHELL_COMMAND} dev`].join('\n  '));
   },
 });
+
+const quoted = (path: string) => (/\s/.test(path) ? `"${path}"` : path);
 
 /** True if Node.js takes a file that ends with .js for a module there. The lambda in JavaScript is none. */
 async function hasModules(folder: string): Promise<boolean> {

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { findByName } from '../api/client/find-lambda.ts';
 import type { KeyPair } from '../api/client/route-client.ts';
 import { SHELL_COMMAND } from '../model/shell-command.ts';
+import type { TypeWord } from '../model/type-words.ts';
 import { readConfig, UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import { type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
@@ -19,6 +21,25 @@ export const platformOptions = {
   json: json(),
 };
 
+/** Finds the id of a resource that a user names. @param argument the forms of names, for the error */
+export function findResource(
+  client: PlatformClient,
+  collections: readonly TypeWord[],
+  named: string,
+  argument: string,
+): Promise<string> {
+  return findByName(
+    client,
+    collections,
+    named,
+    (reason, isAmbiguous) => new UserError(isAmbiguous ? reason : `${reason}. Give the ${argument}.`),
+  );
+}
+
+/** A command that asks the platform, without arguments and options of its own. */
+export const platformCommand = (name: string, description: string, ask: (client: PlatformClient) => Promise<Found>) =>
+  defineCommand({ name, description, options: platformOptions, ask });
+
 /** A command that asks the platform about one thing, which its argument names. */
 export const commandOn = (
   argument: readonly [name: string, description: string],
@@ -32,6 +53,13 @@ export const commandOn = (
     arguments: [argument],
     options: platformOptions,
     ask: (client, context, named = '') => ask(client, named, context),
+  });
+
+/** A command that deletes all records of a kind. */
+export const clearCommand = (description: string, clear: (client: PlatformClient) => Promise<{ deleted: number }>) =>
+  platformCommand('clear', description, async (client) => {
+    const answer = await clear(client);
+    return { answer, lines: [`${answer.deleted} deleted`] };
   });
 
 type Selection = Partial<ValuesOf<typeof platformOptions>>;

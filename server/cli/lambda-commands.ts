@@ -8,8 +8,7 @@ import { reasonOf } from '../model/errors.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, flag, json, text, unless } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { findResource } from './find-resource.ts';
-import { commandOn, platformOptions } from './instance-options.ts';
+import { commandOn, findResource, platformOptions } from './instance-options.ts';
 import { followChanges, localTime } from './live-events.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { outboundText } from './request-log.ts';
@@ -93,9 +92,8 @@ export const logsCommand = defineCommand({
   async run({ options, terminal, connect }, named) {
     const client = await connect();
     if (named === undefined) {
-      const logs = new LogsOfAllLambdas(client, terminal, options);
-      await (options.follow ? followChanges(client, ['logs'], () => logs.print()) : logs.print());
-      return;
+      const printNew = logsOfAllLambdas(client, terminal, options);
+      return options.follow ? followChanges(client, ['logs'], printNew) : printNew();
     }
     const id = await findResource(client, ['lambdas', 'containers', 'jobs'], named, LOGGED_ARGUMENT);
     const query = new URLSearchParams({ stderr: String(options.hasErrors) });
@@ -114,52 +112,39 @@ export const logsCommand = defineCommand({
   },
 });
 
-interface LogOptions {
-  since: string | undefined;
-  hasErrors: boolean;
-  json: boolean;
-}
-
-/** The recorded lines of all lambdas, oldest first. Each call prints those since the one before. */
-class LogsOfAllLambdas {
-  readonly #client: PlatformClient;
-  readonly #terminal: Terminal;
-  readonly #options: LogOptions;
+/** Returns a function that prints the recorded lines of all lambdas since its last call, oldest first. */
+function logsOfAllLambdas(
+  client: PlatformClient,
+  terminal: Terminal,
+  { since, hasErrors, json: isJson }: { since: string | undefined; hasErrors: boolean; json: boolean },
+): () => Promise<void> {
   /** The position of the last printed line. */
-  #after: number | undefined;
-
-  constructor(client: PlatformClient, terminal: Terminal, options: LogOptions) {
-    this.#client = client;
-    this.#terminal = terminal;
-    this.#options = options;
-  }
-
-  async print(): Promise<void> {
-    const { since, hasErrors, json: isJson } = this.#options;
-    const isAll = since !== undefined || this.#after !== undefined;
+  let after: number | undefined;
+  return async () => {
+    const isAll = since !== undefined || after !== undefined;
     const q = [
       ...(hasErrors ? [] : ['stream:stdout']),
-      ...(since === undefined || since === 'all' || this.#after !== undefined ? [] : [`since:${since}`]),
+      ...(since === undefined || since === 'all' || after !== undefined ? [] : [`since:${since}`]),
     ].join(' ');
-    const query = new URLSearchParams({ q, limit: String(MAX_LINES), after: String(this.#after ?? 0) });
+    const query = new URLSearchParams({ q, limit: String(MAX_LINES), after: String(after ?? 0) });
     const newestFirst: RecordedLine[] = [];
     for (;;) {
-      const { lines, newest, next } = await this.#client.ask(lineListRoutes.listLogLines, { query });
+      const { lines, newest, next } = await client.ask(lineListRoutes.listLogLines, { query });
       newestFirst.push(...lines);
-      if (!query.has('before')) this.#after = newest;
+      if (!query.has('before')) after = newest;
       if (next === undefined || (!isAll && newestFirst.length >= MAX_LINES)) break;
       query.set('before', String(next));
     }
     const width = Math.max(0, ...newestFirst.map(({ lambdaName }) => lambdaName.length));
     const textOf = ({ at, stream, lambdaName, text }: RecordedLine) => {
-      const level = stream === 'stderr' ? styled(this.#terminal, 'red', 'err') : 'log';
+      const level = stream === 'stderr' ? styled(terminal, 'red', 'err') : 'log';
       return `${localTime(at)}  ${lambdaName.padEnd(width)}  ${level}  ${text}`;
     };
     printLines(
       newestFirst.reverse().map((line) => (isJson ? JSON.stringify({ ...line, seq: undefined }) : textOf(line))),
-      this.#terminal,
+      terminal,
     );
-  }
+  };
 }
 
 export const scheduleCommand = commandOn(

@@ -1,7 +1,7 @@
 import { type LeadView, leadRoutes } from '../api/routes/leads.ts';
 import { defineCommand, text, timeout } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { awaitItems, platformOptions, queryOf } from './instance-options.ts';
+import { awaitItems, clearCommand, platformOptions, queryOf } from './instance-options.ts';
 import { rowLines } from './terminal.ts';
 
 const filters = {
@@ -23,15 +23,7 @@ export const leadsCommand = defineCommand({
         return { answer: found, lines: rowLines(found.map(rowOf)) };
       },
     }),
-    defineCommand({
-      name: 'clear',
-      description: 'delete all leads',
-      options: platformOptions,
-      async ask(client) {
-        const answer = await client.ask(leadRoutes.deleteLeads);
-        return { answer, lines: [`${answer.deleted} deleted`] };
-      },
-    }),
+    clearCommand('delete all leads', (client) => client.ask(leadRoutes.deleteLeads)),
     defineCommand({
       name: 'wait',
       description: 'print the newest lead, or wait for the first one; exit code 1 if none came',

@@ -1,11 +1,22 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
+import { packageFile } from '../system/package-file.ts';
 import { beginOf } from '../system/processes.ts';
 import { temporaryVariable } from '../system/temporary.ts';
 import { buildCommand, CliRunner } from '../testing/command.ts';
@@ -52,6 +63,18 @@ describe('init', () => {
     const event = JSON.stringify({ payload: { email: 'ada@example.com' } });
     const call = `${CliRunner.command} invoke lead --event '${event}'`;
     expect(await cli.run(['exec', ...seed, '--', 'sh', '-c', call])).toMatchObject({ exitCode: 0 });
+  });
+
+  it('prints how to install Terrarium where it is not installed, because npx would look for it on npm', async () => {
+    const [start, end] = (await init('new project')).out.replaceAll('"', '').split(packageFile('.'));
+    expect(start).toMatch(/cd new project\n {2}npm install --save-dev $/);
+    expect(end).toBe(`\n  ${SHELL_COMMAND} dev\n`);
+    for (const installed of [join('node_modules', 'terrarium-emulator'), '.pnp.cjs']) {
+      const folder = mkdtempSync(join(cli.folder, 'with packages '));
+      mkdirSync(join(folder, installed), { recursive: true });
+      const { out } = await cli.runInProcess(['init', 'lambdas'], { folder });
+      expect(out).toMatch(/Next:\n {2}cd lambdas\n {2}npx terrarium-emulator dev\n$/);
+    }
   });
 
   it('writes nothing if a file exists, and names the file', async () => {
@@ -197,6 +220,15 @@ describe('terrarium doctor', () => {
     expect((await cli.runInProcess(['doctor', '--instance', 'new'], { env: noDocker })).out).toMatch(
       /ok +git +git version/,
     );
+  });
+
+  it('are not needed by a start and by lambdas', async () => {
+    const empty = join(cli.folder, 'nothing-installed');
+    mkdirSync(empty);
+    const send = `fetch(process.env.TERRARIUM_GATEWAY_URL + '/website/lead', { method: 'POST', body: '{"payload": {}}' })
+      .then((response) => response.text()).then(console.log)`;
+    const args = ['exec', '--seed', 'demo', '--', process.execPath, '-e', send];
+    expect(await cli.run(args, { env: { PATH: empty } })).toMatchObject({ exitCode: 0, out: 'SUCCESS\n' });
   });
 
   it('lists the needs of an offline demo, and downloads missing ones', async () => {

@@ -1,7 +1,8 @@
 import { type MailSummary, type MailView, mailRoutes } from '../api/routes/mails.ts';
-import { defineCommand, text, timeout } from './command.ts';
+import { defineCommand, type Found, text, timeout } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
-import { awaitItems, platformOptions, queryOf } from './instance-options.ts';
+import { awaitItems, clearCommand, commandOn, platformOptions, queryOf } from './instance-options.ts';
+import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
 const filters = {
@@ -24,25 +25,8 @@ export const mailsCommand = defineCommand({
         return { answer: mails, lines: rowLines(mails.map(rowOf)) };
       },
     }),
-    defineCommand({
-      name: 'show',
-      description: 'print a mail with its text',
-      arguments: [['<id>', 'ID of the mail, as in the list']],
-      options: platformOptions,
-      async ask(client, _, id = '') {
-        const mail = await client.ask(mailRoutes.readMail, { path: { mail_id: id } });
-        return { answer: mail, lines: linesOf(mail) };
-      },
-    }),
-    defineCommand({
-      name: 'clear',
-      description: 'delete all mails',
-      options: platformOptions,
-      async ask(client) {
-        const answer = await client.ask(mailRoutes.deleteMails);
-        return { answer, lines: [`${answer.deleted} deleted`] };
-      },
-    }),
+    commandOn(['<id>', 'ID of the mail, as in the list'], 'show', 'print a mail with its text', readMail),
+    clearCommand('delete all mails', (client) => client.ask(mailRoutes.deleteMails)),
     defineCommand({
       name: 'wait',
       description: 'print the newest mail, or wait for the first one; exit code 1 if none came',
@@ -52,12 +36,16 @@ export const mailsCommand = defineCommand({
         const list = (query: URLSearchParams) => client.ask(mailRoutes.listMails, { query });
         const summary = (await awaitItems(list, { query: queryOf(options, filters), timeoutS, terminal })).at(-1);
         if (!summary) throw new ExitWith(NO, `no mail${to === undefined ? '' : ` to ${to}`} came within ${timeoutS} s`);
-        const mail = await client.ask(mailRoutes.readMail, { path: { mail_id: summary.id } });
-        return { answer: mail, lines: linesOf(mail) };
+        return readMail(client, summary.id);
       },
     }),
   ],
 });
+
+async function readMail(client: PlatformClient, id: string): Promise<Found> {
+  const mail = await client.ask(mailRoutes.readMail, { path: { mail_id: id } });
+  return { answer: mail, lines: linesOf(mail) };
+}
 
 function rowOf({ id, receivedAt, envelope, subject }: MailSummary): string[] {
   return [id, receivedAt, envelope.to.join(', '), subject || '-'];

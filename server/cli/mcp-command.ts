@@ -21,8 +21,7 @@ called, with its API key. A running platform also serves them at {base_url}/mcp.
       import('../api/mcp/tool-client.ts'),
     ]);
     const createServer = toolServers();
-    const { stdin, stdout } = process;
-    const transport = new StdioServerTransport(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
+    const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: MAX_MESSAGE_BYTES });
     // For each call, because the platform can have been started, or started again, since the last one.
     const connectTools = async () => {
       const { baseUrl, authorization } = await connect();
@@ -30,6 +29,6 @@ called, with its API key. A running platform also serves them at {base_url}/mcp.
     };
     const onerror = (failure: Error) => terminal.complain(`terrarium: ${failure.message}`);
     serveStdio(() => createServer(connectTools), { transport, onerror });
-    await once(stdin, 'close');
+    await once(process.stdin, 'close');
   },
 });

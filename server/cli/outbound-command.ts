@@ -5,7 +5,7 @@ import type { Json } from '../model/json.ts';
 import { describeRule, NETWORK_ERRORS, OUTBOUND_ACTIONS, OWN_CRM } from '../model/outbound-rule.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, type OptionSpec, text, texts } from './command.ts';
-import { platformOptions } from './instance-options.ts';
+import { platformCommand, platformOptions } from './instance-options.ts';
 import { rowLines } from './terminal.ts';
 
 const ruleOptions = {
@@ -19,22 +19,21 @@ const ruleOptions = {
   after: count('--after <N>', 'for answer: the number of calls to leave to the following rules first'),
 };
 
+const LIST_DESCRIPTION =
+  'list rules; for a call, the first enabled rule that matches applies, after the delays before it (the default)';
+
 export const outboundCommand = defineCommand({
   name: 'outbound',
   description: 'show and change the rules for calls that lambdas make to other hosts',
   commands: [
-    defineCommand({
-      name: 'list',
-      isDefault: true,
-      description:
-        'list rules; for a call, the first enabled rule that matches applies, after the delays before it (the default)',
-      options: platformOptions,
-      async ask(client) {
+    {
+      ...platformCommand('list', LIST_DESCRIPTION, async (client) => {
         const answer = await client.ask(outboundRoutes.readOutboundRules);
         const policy = `${answer.default} for all other hosts outside this machine (setting outbound.default)`;
         return { answer: answer.rules, lines: [...linesOf(answer.rules), policy] };
-      },
-    }),
+      }),
+      isDefault: true,
+    },
     defineCommand({
       name: 'add',
       description: 'add a rule before the others',
@@ -61,15 +60,10 @@ export const outboundCommand = defineCommand({
         return { answer: answer.rules, lines: linesOf(answer.rules) };
       },
     }),
-    defineCommand({
-      name: 'clear',
-      description: 'remove all rules',
-      options: platformOptions,
-      async ask(client) {
-        const { rules } = await client.ask(outboundRoutes.readOutboundRules);
-        await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [] }));
-        return { answer: { removed: rules.length }, lines: [`${rules.length} removed`] };
-      },
+    platformCommand('clear', 'remove all rules', async (client) => {
+      const { rules } = await client.ask(outboundRoutes.readOutboundRules);
+      await client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [] }));
+      return { answer: { removed: rules.length }, lines: [`${rules.length} removed`] };
     }),
   ],
 });

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { deliveryRoutes } from '../api/routes/delivery.ts';
@@ -21,6 +22,7 @@ import { type Context, defineCommand, flag, json, text, textOr, texts, unless, t
 import { ExitWith } from './exit-with.ts';
 import { commandOn, localConfig, platformOptions } from './instance-options.ts';
 import { PipelineScreen } from './pipeline-screen.ts';
+import { STOP_SIGNALS } from './stop-signal.ts';
 import { rowLines, type Terminal } from './terminal.ts';
 
 const NOTES = `
@@ -90,13 +92,16 @@ function planCommand(name: 'plan' | 'lint', description: string) {
           { platform, env: terminal.env, signal, reportLine: terminal.complain },
         ),
       );
+      const jobs = allJobs(plan);
+      const [problem] = jobs.flatMap(({ name, child }) =>
+        child && 'problem' in child ? `the child pipeline of '${name}' cannot be created: ${child.problem}` : [],
+      );
+      const isShownValid = name === 'lint' && problem === undefined;
       if (options.json) terminal.print(JSON.stringify(plan));
       else
-        for (const line of options.list ? allJobs(plan).map((job) => job.name) : linesOfPlan(plan, name))
+        for (const line of options.list ? jobs.map((job) => job.name) : linesOfPlan(plan, isShownValid))
           terminal.print(line);
-      for (const { name, child } of allJobs(plan))
-        if (child && 'problem' in child)
-          throw new ExitWith(2, `the child pipeline of '${name}' cannot be created: ${child.problem}`);
+      if (problem !== undefined) throw new ExitWith(2, problem);
       const refused = plan.findings.filter(({ state }) => state === 'refused');
       if (refused.length > 0 && !options.force)
         throw new ExitWith(
@@ -109,11 +114,11 @@ function planCommand(name: 'plan' | 'lint', description: string) {
 
 function* linesOfPlan(
   { source, branch, sha, findings, ...plan }: PipelinePlan,
-  command: 'plan' | 'lint',
+  isShownValid: boolean,
 ): Generator<string, void> {
   for (const finding of findings)
     yield `${finding.state === 'refused' ? 'rejected' : 'not as on GitLab'}: ${findingText(finding)}`;
-  if (command === 'lint')
+  if (isShownValid)
     yield `the definition of '${branch}' (${sha.slice(0, 8)}) is valid: ${plan.jobs.length} ${plan.jobs.length === 1 ? 'job' : 'jobs'} in a ${source} pipeline`;
   yield `${source} pipeline of '${branch}' (${sha.slice(0, 8)}):`;
   yield* linesOfJobs(plan, '  ');
@@ -345,10 +350,9 @@ async function run(
 async function untilCanceled<T>(terminal: Terminal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   let exitCode: number | undefined;
-  const cancelBy = { SIGINT: CANCELED, SIGTERM: 143, SIGHUP: 129 } as const;
-  const listeners = Object.entries(cancelBy).map(([signal, code]) => {
+  const listeners = STOP_SIGNALS.map((signal) => {
     const cancel = () => {
-      exitCode = code;
+      exitCode = 128 + constants.signals[signal];
       stop.abort();
     };
     terminal.signals.on(signal, cancel);

@@ -138,35 +138,32 @@ async function environmentHere(
   if (!fqon || !workspace || !environment)
     throw new UserError(`"${path}" is not a path of an environment. Give FQON/WORKSPACE/ENVIRONMENT.`);
   const organizationList = await client.json('GET', '/meta/orgs?expand=true', organizations);
-  const exists = (name: string) =>
-    name === 'root' || organizationList.some((candidate) => candidate.properties.fqon === name);
-  const make = async (at: string, body: object): Promise<string> =>
-    (await client.json('POST', `/meta${at}`, createdResource, jsonBody(body))).id;
-  const absent = (resourceName: string) => {
+  const create = async (description: string, parent: string, body: object): Promise<string> => {
+    if (mayCreate && !isDry) return (await client.json('POST', `/meta/${parent}`, createdResource, jsonBody(body))).id;
     const advice = isDry ? 'Without --dry-run it is created.' : 'Select another environment with --here.';
-    return new UserError(`${resourceName} does not exist on this platform. ${advice}`);
+    throw new UserError(`${description} does not exist on this platform. ${advice}`);
   };
   const names = fqon.split('.');
   for (const [at, name] of names.entries()) {
-    const parent = at === 0 ? 'root' : names.slice(0, at).join('.');
-    const fqonPart = names.slice(0, at + 1).join('.');
-    if (exists(fqonPart)) continue;
-    if (!mayCreate || isDry) throw absent(`organization '${fqonPart}'`);
-    await make(`/${parent}`, { name });
+    const part = names.slice(0, at + 1).join('.');
+    if (part === 'root' || organizationList.some(({ properties }) => properties.fqon === part)) continue;
+    await create(`organization '${part}'`, names.slice(0, at).join('.') || 'root', { name });
   }
-  const find = async (at: string, name: string) =>
-    (await client.json('GET', `/meta${at}?name=${encodeURIComponent(name)}`, listSchema)).find(
-      (candidate) => candidate.name === name,
-    )?.id;
-  const findOrCreate = async (at: string, noun: string, name: string, properties?: object) => {
-    const found = await find(at, name);
-    if (found !== undefined) return found;
-    if (!mayCreate || isDry) throw absent(`${noun} '${fqon}/${noun === 'workspace' ? name : `${workspace}/${name}`}'`);
-    return make(at, { name, ...(properties && { properties }) });
+  const findOrCreate = async (description: string, list: string, body: { name: string; properties?: object }) => {
+    const query = new URLSearchParams({ name: body.name });
+    const found = await client.json('GET', `/meta/${list}?${query}`, listSchema);
+    return found.find(({ name }) => name === body.name)?.id ?? create(description, list, body);
   };
-  const workspaceId = await findOrCreate(`/${fqon}/workspaces`, 'workspace', workspace);
-  const type = { environment_type: 'development' };
-  return findOrCreate(`/${fqon}/workspaces/${workspaceId}/environments`, 'environment', environment, type);
+  const workspaces = `${fqon}/workspaces`;
+  const workspaceId = await findOrCreate(`workspace '${fqon}/${workspace}'`, workspaces, { name: workspace });
+  return findOrCreate(
+    `environment '${fqon}/${workspace}/${environment}'`,
+    `${workspaces}/${workspaceId}/environments`,
+    {
+      name: environment,
+      properties: { environment_type: 'development' },
+    },
+  );
 }
 
 const organizations = z.array(z.looseObject({ properties: z.looseObject({ fqon: z.string() }) }));

@@ -45,20 +45,18 @@ export class RequestLog {
     this.#isJson = isJson;
   }
 
-  /** A log of what happens from now on. */
-  static async open(
+  /** Prints what happens from now on, until the platform of this process stops. */
+  static async start(
     client: PlatformClient,
     terminal: Pick<Terminal, 'print' | 'hasColour'>,
     { isJson = false }: { isJson?: boolean } = {},
   ): Promise<RequestLog> {
     const log = new RequestLog(client, terminal, isJson);
     await Promise.all([log.#readRequests(1), log.#readInvocations(1)]);
+    followChanges(client, ['traffic', 'invocations'], () => log.#printNew()).catch((failure: unknown) => {
+      if (!(failure instanceof ExitWith)) throw failure;
+    });
     return log;
-  }
-
-  /** Prints until the platform stops. @throws ExitWith then */
-  follow(): Promise<never> {
-    return followChanges(this.#client, ['traffic', 'invocations'], () => this.#printNew());
   }
 
   async #printNew(): Promise<void> {
@@ -111,19 +109,6 @@ export class RequestLog {
     this.#nameWidth = Math.max(this.#nameWidth, entry.invocation?.lambdaName.length ?? 0);
     printLines(entryLines(entry, this.#nameWidth, this.#terminal), this.#terminal);
   }
-}
-
-/** Prints what happens from now on, until the platform of this process stops. */
-export async function logRequests(
-  client: PlatformClient,
-  terminal: Pick<Terminal, 'print' | 'hasColour'>,
-  options?: { isJson?: boolean },
-): Promise<RequestLog> {
-  const log = await RequestLog.open(client, terminal, options);
-  log.follow().catch((failure: unknown) => {
-    if (!(failure instanceof ExitWith)) throw failure;
-  });
-  return log;
 }
 
 /** Undefined for a record that has left the history. */

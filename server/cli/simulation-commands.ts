@@ -2,9 +2,10 @@ import { jsonBody } from '../api/client/route-client.ts';
 import { clockRoutes, faultRoutes } from '../api/routes/faults.ts';
 import type { AnswerOf } from '../api/routes/route.ts';
 import { describeFault, FAULT_SERVICES } from '../model/fault-rule.ts';
-import { defineCommand, flag, text } from './command.ts';
-import { platformOptions } from './instance-options.ts';
+import { defineCommand, type Found, flag, text } from './command.ts';
+import { clearCommand, commandOn, platformCommand, platformOptions } from './instance-options.ts';
 import { count, definedIn } from './outbound-command.ts';
+import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
 const ruleOptions = {
@@ -19,20 +20,19 @@ const ruleOptions = {
   seed: count('--seed <N>', 'choose the same requests as a rule with this seed did'),
 };
 
+const LIST_DESCRIPTION = 'list fault rules; the first one that applies to a request decides (the default)';
+
 export const faultsCommand = defineCommand({
   name: 'faults',
   description: "make the platform's own services fail, for tests of clients",
   commands: [
-    defineCommand({
-      name: 'list',
-      isDefault: true,
-      description: 'list fault rules; the first one that applies to a request decides (the default)',
-      options: platformOptions,
-      async ask(client) {
+    {
+      ...platformCommand('list', LIST_DESCRIPTION, async (client) => {
         const rules = await client.ask(faultRoutes.listFaults);
         return { answer: rules, lines: linesOf(rules) };
-      },
-    }),
+      }),
+      isDefault: true,
+    },
     defineCommand({
       name: 'add',
       description: 'add a rule after the others',
@@ -47,61 +47,34 @@ export const faultsCommand = defineCommand({
         return { answer: rule, lines: linesOf([rule]) };
       },
     }),
-    defineCommand({
-      name: 'remove',
-      description: 'delete a rule',
-      arguments: [['<id>', 'ID of the rule, as in the list']],
-      options: platformOptions,
-      async ask(client, _, id = '') {
-        await client.ask(faultRoutes.deleteFault, { path: { fault_id: id } });
-        return { answer: { deleted: 1 }, lines: ['1 deleted'] };
-      },
+    commandOn(['<id>', 'ID of the rule, as in the list'], 'remove', 'delete a rule', async (client, id) => {
+      await client.ask(faultRoutes.deleteFault, { path: { fault_id: id } });
+      return { answer: { deleted: 1 }, lines: ['1 deleted'] };
     }),
-    defineCommand({
-      name: 'clear',
-      description: 'delete all rules',
-      options: platformOptions,
-      async ask(client) {
-        const answer = await client.ask(faultRoutes.deleteFaults);
-        return { answer, lines: [`${answer.deleted} deleted`] };
-      },
-    }),
+    clearCommand('delete all rules', (client) => client.ask(faultRoutes.deleteFaults)),
   ],
 });
+
+const TIME = ['<time>', 'a number with s, m, h or d, such as 24h, or a later date and time'] as const;
 
 export const clockCommand = defineCommand({
   name: 'clock',
   description: "show and advance the platform's clock",
   commands: [
-    defineCommand({
-      name: 'show',
-      isDefault: true,
-      description: 'show the time (the default)',
-      options: platformOptions,
-      async ask(client) {
-        return foundTime(await client.ask(clockRoutes.readClock));
-      },
-    }),
-    defineCommand({
-      name: 'advance',
-      description: 'advance the clock',
-      arguments: [['<time>', 'a number with s, m, h or d, such as 24h, or a later date and time']],
-      options: platformOptions,
-      async ask(client, _, time = '') {
-        return foundTime(await client.ask(clockRoutes.advanceClock, jsonBody({ advance: time })));
-      },
-    }),
-    defineCommand({
-      name: 'reset',
-      description: "set the clock to the machine's time",
-      options: platformOptions,
-      async ask(client) {
-        await client.ask(clockRoutes.resetClock);
-        return foundTime(await client.ask(clockRoutes.readClock));
-      },
+    { ...platformCommand('show', 'show the time (the default)', readTime), isDefault: true },
+    commandOn(TIME, 'advance', 'advance the clock', async (client, time) =>
+      foundTime(await client.ask(clockRoutes.advanceClock, jsonBody({ advance: time }))),
+    ),
+    platformCommand('reset', "set the clock to the machine's time", async (client) => {
+      await client.ask(clockRoutes.resetClock);
+      return readTime(client);
     }),
   ],
 });
+
+async function readTime(client: PlatformClient): Promise<Found> {
+  return foundTime(await client.ask(clockRoutes.readClock));
+}
 
 function foundTime(clock: AnswerOf<typeof clockRoutes.readClock>) {
   const seconds = clock.aheadMs / 1_000;

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SHELL_COMMAND } from '../model/shell-command.ts';
+import { SHELL_COMMAND, shellWord } from '../model/shell-command.ts';
 import { WEB_FORM } from '../model/web-form.ts';
 import { UserError } from '../platform/config.ts';
 import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
@@ -79,8 +79,8 @@ export const startCommand = defineCommand({
       const page = await showWindow(window, context, () => emulator.windowUrl(), terminal);
       if (options.logRequests) {
         // Loaded only now: most starts do not need it.
-        const { logRequests } = await import('./request-log.ts');
-        await logRequests(rootClient(emulator, found.config), terminal);
+        const { RequestLog } = await import('./request-log.ts');
+        await RequestLog.start(rootClient(emulator, found.config), terminal);
       }
       const stopFetching = fetchInBackground(window, context, terminal);
       terminal.print(`\n${await stopSignal}: stopping ...`);
@@ -192,14 +192,12 @@ function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour'>, sys
 
 /** A command line to paste into a POSIX shell, or into PowerShell, where `curl` is another program. */
 export function commandLine(args: readonly string[], system: System): string {
-  if (system !== 'win32') return `  ${args.map((arg) => quoted(arg, "'\\''")).join(' ')}`;
+  if (system !== 'win32') return `  ${args.map(shellWord).join(' ')}`;
   const at = args.indexOf('-d') + 1;
   // PowerShell versions pass quotation marks in arguments differently, and all of them pass input on.
-  const input = at > 0 ? `${quoted(args[at] ?? '', "''")} | ` : '';
-  const quotedArgs = args.map((arg, index) => (at > 0 && index === at ? "'@-'" : quoted(arg, "''")));
+  const input = at > 0 ? `${powerShellWord(args[at] ?? '')} | ` : '';
+  const quotedArgs = args.map((arg, index) => (at > 0 && index === at ? "'@-'" : powerShellWord(arg)));
   return `  ${input}${['curl.exe', ...quotedArgs.slice(1)].join(' ')}`;
 }
 
-function quoted(arg: string, mark: string): string {
-  return /^[\w%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", mark)}'`;
-}
+const powerShellWord = (arg: string) => (/^[\w%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "''")}'`);

@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import type { Terminal } from './terminal.ts';
 
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** npm repeats a signal that the terminal has sent, and ends when the terminal is closed: signals within this time count as one. */
 const SAME_SIGNAL_MS = 2_000;

@@ -8,7 +8,7 @@ import { ExitWith, NO } from './exit-with.ts';
 import { platformOptions } from './instance-options.ts';
 import { showWindow } from './show-window.ts';
 import { untilStopSignal } from './stop-signal.ts';
-import { windowChoice, windowContext } from './window-context.ts';
+import { browserContext } from './window-context.ts';
 
 /** Enough for the first start of a browser that is installed as a snap, on a slow machine. */
 const OPENS_WITHIN_MS = 60_000;
@@ -31,10 +31,7 @@ export const uiCommand = defineCommand({
     const { url } = await client.ask(windowRoutes.createSessionCode);
     print({ url }, [url]);
     if (options.isPrintOnly || options.json) return;
-    const context = {
-      ...windowContext(terminal, windowChoice(configOf({}, terminal))),
-      electron: { missing: 'an Electron window starts its own platform' },
-    };
+    const context = browserContext(terminal, configOf({}, terminal));
     const stopSignal = untilStopSignal(terminal);
     const page = await showWindow(chooseWindow(context), context, () => url, terminal);
     if (!page) return;

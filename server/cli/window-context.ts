@@ -67,6 +67,12 @@ export function windowContext(terminal: TerminalInfo, choice: WindowChoice): Win
   };
 }
 
+/** The context for the window of a platform that already runs. An Electron window starts its own one. */
+export function browserContext(terminal: TerminalInfo, configured: ConfigWithOrigins): WindowContext {
+  const electron = { missing: 'an Electron window starts its own platform' };
+  return { ...windowContext(terminal, windowChoice(configured)), electron };
+}
+
 export function findShellFile(): string | undefined {
   return SHELL_FILES.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
 }
