@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readdir, rm, symlink } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -124,6 +126,23 @@ e: {stage: deploy, when: manual, script: [echo never]}
     expect(log.join('\n')).toContain('> last');
     await expect.poll(remainingProcesses, POLL).toEqual([]);
   });
+});
+
+it('asks no container engine for jobs without an image: one that hangs does not hold up the run', async () => {
+  await define('a: {script: [echo hi]}\n');
+  let connections = 0;
+  const engine = createServer(() => {
+    connections += 1;
+  }).listen(0, '127.0.0.1');
+  await once(engine, 'listening');
+  try {
+    const { port } = engine.address() as AddressInfo;
+    const args = ['run', harness.dir, '--project', 'fern-moss/app'];
+    const { exitCode, err } = await harness.start(args, { DOCKER_HOST: `tcp://127.0.0.1:${port}` }).ended;
+    expect({ exitCode, connections }, err).toEqual({ exitCode: 0, connections: 0 });
+  } finally {
+    engine.close();
+  }
 });
 
 it('runs a job without rules for a merge request that the rules of the workflow let in, and fails with it', async () => {

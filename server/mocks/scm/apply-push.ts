@@ -12,7 +12,6 @@ const LOCAL_RUN = 'terrarium.local-run';
 const DEFINITION = '.gitlab-ci.yml';
 /** A push of more branches and tags starts no pipelines, as on the real server. */
 const MAX_REFS_WITH_PIPELINES = 4;
-/** Commits in the event of a push. */
 const MAX_EVENT_COMMITS = 20;
 
 /**
@@ -165,7 +164,6 @@ const isRemoval = ({ after }: PushedRef) => after === NO_COMMIT;
 const isTag = (ref: string) => ref.startsWith('refs/tags/');
 const nameOf = ({ ref }: Pick<PushedRef, 'ref'>) => ref.split('/').slice(2).join('/');
 
-/** The requests of a push's options. */
 interface PushOptions {
   skipsPipelines: boolean;
   variables: Record<string, string>;

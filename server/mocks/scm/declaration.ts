@@ -17,7 +17,6 @@ export const scm = {
   topics: ['pipelines'] as const,
   listener: { title: 'SCM', noun: 'mock GitLab' },
   logs: {
-    /** Projects, by id. */
     scm: log<ScmProject>({ part: 'scm', reset: true }),
     /** Groups that have variables, by path. */
     scmGroups: log<ScmGroup>({ part: 'scm', reset: true, isUncounted: true }),

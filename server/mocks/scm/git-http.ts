@@ -19,7 +19,6 @@ export interface PushedRef {
 
 export interface Push {
   refs: PushedRef[];
-  /** Options of `git push -o`. */
   options: string[];
 }
 
@@ -114,7 +113,6 @@ function answerWith(output: NodeJS.ReadableStream, res: ServerResponse, isPush: 
     }
   });
   return {
-    /** Shows lines to the user of `git push`. */
     show(lines: readonly string[]): void {
       if (lines.length === 0 || !hasStreams || lastBytes.toString() !== FLUSH) return;
       const text = Buffer.from(`\u0002\n${lines.join('\n')}\n\n`);

@@ -31,7 +31,6 @@ export class RegistryError extends Error {
 }
 
 export interface ImageRegistryOptions {
-  /** Contains the images. */
   folder: string;
   /** For all images together. */
   maxBytes: number;
@@ -160,7 +159,6 @@ export class ImageRegistry {
     return found;
   }
 
-  /** Appends the body to an upload. */
   async #receive(req: IncomingMessage, id: string): Promise<void> {
     await this.#requireUpload(id);
     this.#usedBytes ??= sizeOf(this.#blobs);

@@ -34,9 +34,7 @@ export interface MockScmOptions extends ScmProjectsOptions, Pick<ScmParts, 'pipe
   token: string;
   /** The project of the running pipeline whose jobs have the token with that hash; undefined if there is none. */
   projectOfJob?(tokenId: string): number | undefined;
-  /** Folder of the Git repositories. */
   repositories: string;
-  /** Folder of the registry's images, and their maximum size together. */
   registry: { folder: string; maxBytes: number };
   /** Accepted host names besides loopback names; lower case, without port. */
   allowedHosts: ReadonlySet<string>;
@@ -312,7 +310,6 @@ const ANONYMOUS = 'anonymous';
 const denied = (name: string) =>
   new RegistryError(403, 'DENIED', `this token does not give permission to push to ${name}`);
 
-/** Returns the password of Basic authentication. */
 function passwordIn(req: Request): string | undefined {
   const [, encoded] = /^basic\s+(\S+)$/i.exec(req.headers.authorization ?? '') ?? [];
   return (
@@ -334,7 +331,6 @@ function tokenIn(req: Request): string | undefined {
   return typeof query === 'string' ? query : undefined;
 }
 
-/** True for the first status of each commit and name. */
 function isFirst() {
   const visited = new Set<string>();
   return ({ sha, name }: { sha: string; name: string }) => visited.size < visited.add(`${sha} ${name}`).size;

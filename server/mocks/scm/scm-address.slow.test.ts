@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
 import { type Platform, startPlatform } from '../../testing/platform.ts';
@@ -60,6 +60,21 @@ it('a configured token is set on the deployment of an existing world, and is rem
     expect(await open(platform, ownToken)).toBe(401);
   });
   await during({ data }, async (platform) => expect(await envOf(platform)).toMatchObject({ SCM_TOKEN: ownToken }));
+});
+
+it('a deployment reaches the mock GitLab after the world of the first start is restored', async () => {
+  await during({}, async (platform) => {
+    const before = await envOf(platform);
+    const description = [{ op: 'add', path: '/description', value: 'edited' }];
+    const { id } = await deployLambda(platform);
+    expect((await platform.root.patch(`/demo/lambdas/${id}`, description)).status).toBe(200);
+    const { status, body } = await inspect(platform, 'POST', 'restore', { at: 0 });
+    expect(status).toBe(200);
+    await vi.waitFor(async () => expect(await envOf(platform)).toEqual(before), { timeout: 20_000 });
+    // The address is right already, so it does not keep the restore from being undone.
+    expect((await inspect(platform, 'POST', `history/${body.commit.seq}/revert`)).status).toBe(200);
+    expect(await deployLambda(platform)).toMatchObject({ description: 'edited', properties: { env: before } });
+  });
 });
 
 it('a deployment that names another server or another token keeps them', async () => {

@@ -3,9 +3,7 @@ import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
 import type { MockScm } from './mock-scm.ts';
 
-/** The address and token with which lambdas reach the mock GitLab. */
 export interface ScmAccess {
-  /** The value of `SCM_API_URL`. */
   apiUrl: string;
   token: string;
 }

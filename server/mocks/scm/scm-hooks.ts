@@ -29,7 +29,6 @@ const TITLES: Readonly<Record<ScmHookEvent, string>> = {
 
 export type MergeRequestAction = 'open' | 'close' | 'reopen' | 'merge' | 'update';
 
-/** A delivery as the API lists it. */
 interface HookDelivery {
   id: number;
   url: string;
@@ -79,7 +78,6 @@ export class ScmHooks {
     }
   }
 
-  /** Reports a run, and its jobs, whose state has changed. */
   runChanged(project: ScmProject, run: ListedRun): void {
     const user = SCM_USER;
     const isNew = (key: string, state: string) => {

@@ -19,7 +19,6 @@ interface JobOfRun {
   job: PipelineJob;
 }
 
-/** Pipelines, jobs, their logs and artifacts. */
 export function pipelineRoutes(options: ScmParts): Routes {
   const runs = new ProjectRuns(options);
   return { ...runRoutes(runs, options), ...jobRoutes(runs, options), ...artifactRoutes(runs, options) };
@@ -178,7 +177,6 @@ function artifactRoutes(runs: ProjectRuns, { pipelines }: ScmParts): Routes {
     if (real === undefined) throw new ScmError(404, { message: '404 Not Found' });
     return real;
   };
-  /** The newest successful run of a branch with a job of that name. */
   const newest = (request: ScmRequest): JobOfRun => {
     const { job: jobName } = request.required('job');
     const ref = request.param('ref');

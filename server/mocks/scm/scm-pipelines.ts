@@ -5,12 +5,9 @@ import type { ScmProject } from './scm-state.ts';
 /** A run without its log. */
 export type ListedRun = Omit<PipelineRun, 'log'>;
 
-/** The commit and variables for which a pipeline is started. */
 export interface RequestedPipeline {
   project: ScmProject;
-  /** The repository of the project. */
   dir: string;
-  /** The branch or tag. */
   ref: string;
   isTag: boolean;
   sha: string;
@@ -21,7 +18,6 @@ export interface RequestedPipeline {
   variables: Readonly<Record<string, string>>;
 }
 
-/** The pipeline runs of the platform, as the mock GitLab needs them. */
 export interface ScmPipelines {
   /** Returns the runs of one project, newest first. */
   list(projectId: number): readonly ListedRun[];
@@ -36,7 +32,6 @@ export interface ScmPipelines {
   remove(run: ListedRun): Promise<unknown>;
   /** Folder with the files that a job left; undefined if there are none. */
   artifactsOf(run: ListedRun, job: string): Promise<string | undefined>;
-  /** Address of the run in the window. */
   windowUrl(run: ListedRun): string;
 }
 

@@ -21,7 +21,6 @@ export const DEMO_PROJECT = { id: 101, name: 'shop', namespace: 'fern-moss' } as
 /** Limit for all projects together, against pipelines that post statuses or notes in a loop. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** First id of a project that is created without one. */
 const FIRST_PROJECT_ID = 102;
 
 const ACTIONS = { closed: 'close', opened: 'reopen', merged: 'merge' } as const;
@@ -30,16 +29,13 @@ type ListName = keyof ScmLists;
 type RecordOf<L extends ListName> = NonNullable<ScmLists[L]>[number];
 
 export interface ScmProjectsOptions {
-  /** Storage of the projects by id. */
   projects: KeyedLog<ScmProject>;
-  /** Storage of the groups by path. */
   groups: KeyedLog<ScmGroup>;
   nowMs(): number;
   /** Called for each saved project, and without one for a saved group. */
   onChange?(project?: ScmProject): void;
 }
 
-/** The number of the next record of a list. */
 export const nextId = (all: readonly { id: number }[] = []) => Math.max(0, ...all.map(({ id }) => id)) + 1;
 
 /** The list with another record, or none, in place of one; with one more if `before` is undefined. */
@@ -47,7 +43,6 @@ export function replaced<T>(list: readonly T[], before: T | undefined, ...after:
   return before === undefined ? [...list, ...after] : list.flatMap((item) => (item === before ? after : [item]));
 }
 
-/** The projects of the mock GitLab, and the rules for their changes. */
 export class ScmProjects {
   readonly #options: ScmProjectsOptions;
   readonly #hooks: ScmHooks;

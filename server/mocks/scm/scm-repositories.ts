@@ -59,7 +59,6 @@ export interface ScmCommit {
   message: string;
 }
 
-/** A change of one file by a commit that is made through the API. */
 export interface FileAction {
   action: 'create' | 'update' | 'delete' | 'move' | 'chmod';
   path: string;

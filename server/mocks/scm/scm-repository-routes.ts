@@ -9,7 +9,6 @@ const FILE = `${REPOSITORY}/files/:file`;
 const ACTIONS = ['create', 'update', 'delete', 'move', 'chmod'] as const;
 const MAX_COMMITS = 1_000;
 
-/** Branches, tags, commits and files of the Git repositories. */
 export function repositoryRoutes(parts: ScmParts): Routes {
   return {
     ...refRoutes(parts, 'heads'),
@@ -314,7 +313,6 @@ function archiveRoutes({ repositories }: ScmParts): Routes {
   };
 }
 
-/** The files of a diff, as the API lists them. */
 export function diffsIn(diff: string) {
   return diff
     .split(/^(?=diff --git )/m)

@@ -8,13 +8,11 @@ import type { ScmRepositories } from './scm-repositories.ts';
 import { pathWithNamespace, type ScmGroup, type ScmMergeRequest, type ScmProject } from './scm-state.ts';
 import type { ScmViews } from './scm-views.ts';
 
-/** The parts of the mock GitLab that its routes use. */
 export interface ScmParts {
   projects: ScmProjects;
   views: ScmViews;
   repositories: ScmRepositories;
   hooks: ScmHooks;
-  /** The pipeline runs of the platform. */
   pipelines(): ScmPipelines;
   onFault(fault: unknown): void;
 }
@@ -34,7 +32,6 @@ const FALSE = ['false', 'f', '0', 'off', 'no', 'n'];
 export class Raw {
   readonly type: string;
   readonly body: Buffer | string | Readable;
-  /** Name of the file that a browser saves. */
   readonly fileName: string | undefined;
 
   constructor(type: string, body: Buffer | string | Readable, fileName?: string) {

@@ -197,7 +197,6 @@ function mergeRequestRoutes(parts: ScmParts): Routes {
   };
 }
 
-/** Routes for the changes and commits of a merge request, and its pipelines. */
 function mergeRequestContentRoutes(parts: ScmParts): Routes {
   const { views, repositories, pipelines } = parts;
   const diffsOf = async (request: ScmRequest) => {
@@ -348,7 +347,6 @@ function variableRoutes<N extends 'project' | 'group'>(
   noun: N,
   save: (owner: ScmRequest[N]) => Promise<unknown>,
 ): Routes {
-  /** Replaces one variable, or adds or removes one. */
   const replace = async (owner: ScmRequest[N], before: ScmVariable | undefined, after: ScmVariable | undefined) => {
     const otherVariables = owner.variables.filter((other) => other !== before);
     if (

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
-/** A user as the mock GitLab shows it. */
 export interface ScmUser {
   id: number;
   username: string;
@@ -82,7 +81,6 @@ export interface ScmGroup {
   variables: ScmVariable[];
 }
 
-/** A deployment that a client reported. */
 export interface ScmDeployment {
   id: number;
   iid: number;
@@ -90,13 +88,11 @@ export interface ScmDeployment {
   sha: string;
   tag: boolean;
   status: string;
-  /** Name of the environment. */
   environment: string;
   created_at: string;
   updated_at: string;
 }
 
-/** Events of which a webhook is notified. */
 export const HOOK_EVENTS = ['push', 'tag_push', 'merge_requests', 'note', 'pipeline', 'job', 'deployment'] as const;
 export type ScmHookEvent = (typeof HOOK_EVENTS)[number];
 
@@ -109,11 +105,9 @@ export interface ScmHook {
   created_at: string;
 }
 
-/** A token that opens one project. */
 export interface ScmAccessToken {
   id: number;
   name: string;
-  /** SHA-256 of the token. */
   hash: string;
   scopes: string[];
   access_level: number;
@@ -122,7 +116,6 @@ export interface ScmAccessToken {
   revoked: boolean;
 }
 
-/** Returns the hash under which an access token is stored. */
 export const hashOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
 export function isActive(
@@ -132,7 +125,6 @@ export function isActive(
   return !revoked && (expires === null || Date.parse(expires) > Date.parse(now));
 }
 
-/** The lists of a project whose records have a number. */
 export interface ScmLists {
   merge_requests: ScmMergeRequest[];
   environments: ScmEnvironment[];
@@ -167,7 +159,6 @@ export const pathWithNamespace = ({ namespace, path }: Pick<ScmProject, 'namespa
 export const groupPathsOf = (namespace: string) =>
   namespace.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'));
 
-/** Ids of groups are derived from their paths. */
 export const groupIdOf = (path: string) => crc32(path);
 
 /** A name in the form used in addresses. */

@@ -27,7 +27,6 @@ const SECONDS = 1_000;
 
 const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
 
-/** The records in the format of the API. */
 export class ScmViews {
   readonly baseUrl: () => string;
 
@@ -74,7 +73,6 @@ export class ScmViews {
     };
   }
 
-  /** A project in what webhooks are sent. */
   inHook(project: ScmProject) {
     const { name, description, namespace, default_branch } = project;
     const { id, web_url, http_url_to_repo: git_http_url, path_with_namespace } = this.project(project);

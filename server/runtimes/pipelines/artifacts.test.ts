@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { artifactFiles, artifactsIn, dotenvOf, restoreCaches, saveCaches, uploadArtifacts } from './artifacts.ts';
-import type { JobDefinition } from './definition.ts';
+import type { JobDefinition } from './definition-schema.ts';
 
 let folder: string;
 beforeEach(async () => {

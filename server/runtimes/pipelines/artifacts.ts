@@ -8,7 +8,7 @@ import { reasonOf } from '../../model/errors.ts';
 import type { PipelineJob } from '../../model/pipeline-run.ts';
 import { readSecret, writeSecret } from '../../storage/files/read-file.ts';
 import { makeLink, removeTree, renameFile } from '../../system/files-in-use.ts';
-import type { CacheDefinition, JobDefinition } from './definition.ts';
+import type { CacheDefinition, JobDefinition } from './definition-schema.ts';
 import { expandText } from './job-variables.ts';
 import { exactMatch, lastMatchOf, matching } from './pattern.ts';
 import { noteUse, storageRoot } from './run-folder.ts';
@@ -27,7 +27,6 @@ export function folderName(name: string): string {
 }
 
 export interface ArtifactStore {
-  /** The folder of this run's artifacts, with one folder for each job. */
   runDir: string;
   /** The folder of the artifacts of earlier runs of the commit, with one folder for each job. */
   storedDir: string;
@@ -127,7 +126,6 @@ export async function bringArtifacts(names: readonly string[], workDir: string, 
     );
 }
 
-/** The variables that jobs have left. */
 export async function dotenvOf(names: readonly string[], store: ArtifactStore): Promise<Record<string, string>> {
   const variables: Record<string, string> = {};
   for (const from of names.flatMap((name) => artifactsIn(store, name) ?? []))
@@ -136,7 +134,6 @@ export async function dotenvOf(names: readonly string[], store: ArtifactStore): 
   return variables;
 }
 
-/** Stores the artifacts of a run for later runs of the same commit. */
 export async function storeRunArtifacts({ runDir, storedDir }: ArtifactStore): Promise<void> {
   await mkdir(storedDir, { recursive: true, mode: 0o700 });
   for (const name of await readdir(runDir)) {
@@ -173,7 +170,6 @@ interface ArtifactContext {
   /** The path of `workDir` in the job, which differs from it in a container. */
   projectDir: string;
   values: Readonly<Record<string, string>>;
-  /** Paths of the commit. */
   tracked: ReadonlySet<string>;
 }
 
@@ -266,11 +262,9 @@ async function cacheName(
   return folderName(`${index}-${expandText(key.prefix ?? '', values)}-${hash.digest('hex')}`);
 }
 
-/** Are files kept after this result of their job? */
 const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSuccess: boolean) =>
   when === 'always' || (when === 'on_failure') !== isSuccess;
 
-/** The files of a job that a pattern means. */
 function filesOf(pattern: string, present: readonly string[], context: ArtifactContext): string[] {
   return matching(present, pathInProject(pattern, context));
 }
@@ -323,13 +317,11 @@ const JUNIT =
   /<!\[CDATA\[.*?(?:\]\]>|$)|<!--.*?(?:-->|$)|<(testcase|failure|error|skipped)\b((?:"[^"]*"|'[^']*'|[^>"'])*)>/gs;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
 
-/** Paths of the reports of a job, in its folder. */
 interface JobReports {
   junit: readonly string[];
   cobertura: readonly string[];
 }
 
-/** The results that a job has reported. */
 export async function readReports(
   { junit, cobertura }: JobReports,
   workDir: string,
@@ -341,7 +333,6 @@ export async function readReports(
   return { ...(tests && { tests }), ...(rate !== undefined && { coverage: percent(Number(rate) * 100) }) };
 }
 
-/** The sum of JUnit reports. */
 export function testsIn(reports: readonly string[]): NonNullable<PipelineJob['tests']> {
   const tests = reports.flatMap((report) => {
     const found: { name: string; result?: string }[] = [];

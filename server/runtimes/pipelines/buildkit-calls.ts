@@ -25,7 +25,6 @@ const CALLS = new Set([
   '/grpc.health.v1.Health/Check',
   '/opentelemetry.proto.collector.trace.v1.TraceService/Export',
 ]);
-/** Statuses of gRPC. */
 const PERMISSION_DENIED = '7';
 const UNAVAILABLE = '14';
 const CONNECTION_HEADERS = [':authority', ':scheme', ':status', 'host', 'http2-settings'];
@@ -142,7 +141,6 @@ function namesIn(message: Buffer): string[] {
   });
 }
 
-/** The fields of a message of Protocol Buffers. */
 function* fieldsOf(message: Buffer): Generator<{ number: number; data: Buffer }> {
   let offset = 0;
   const readNumber = (max: bigint) => {
@@ -168,7 +166,6 @@ function* fieldsOf(message: Buffer): Generator<{ number: number; data: Buffer }>
   }
 }
 
-/** An entry of a map as a field. */
 function entryOf(number: number, name: string, value: string): Buffer {
   const parts = [name, value].map((text, index) => fieldOf(index + 1, Buffer.from(text)));
   return fieldOf(number, Buffer.concat(parts));

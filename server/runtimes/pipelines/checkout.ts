@@ -11,7 +11,6 @@ import { commitsOf, DEFINITION, type Repository } from './repository.ts';
 
 export interface CheckoutOptions {
   repository: Repository;
-  /** The folder of the checkout, which must not exist yet. */
   to: string;
   takesWorkingTree: boolean;
   defaultBranch: string;
@@ -30,7 +29,6 @@ export interface Checkout {
   /** The newest commit of the default branch that the repository knows. */
   defaultSha: string | undefined;
   commit: { title: string; message: string; timestamp: string; author: string };
-  /** Paths of the commit. */
   files: string[];
   /** Folders of submodules, which are empty, as on a server. */
   submodules: string[];
@@ -144,7 +142,6 @@ async function withoutContent(source: string, to: string): Promise<string[]> {
   return pointers();
 }
 
-/** Commits the uncommitted changes, only in the checkout. */
 async function takeWorkingTree(source: string, to: string, signal: AbortSignal): Promise<void> {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--deduplicate'];
   const listed = await git(source, list, { signal });
@@ -167,7 +164,6 @@ async function takeWorkingTree(source: string, to: string, signal: AbortSignal):
   await git(to, [...AUTHOR, 'commit', '--quiet', '--allow-empty', '--no-verify', '-m', message], { signal, env });
 }
 
-/** Files that differ between two commits, as paths from the top. */
 export async function changedFiles(dir: string, from: string, to: string): Promise<string[]> {
   return (await git(dir, ['diff', '--name-only', '-z', from, to])).split('\0').filter(Boolean);
 }

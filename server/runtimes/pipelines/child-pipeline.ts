@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import type { PipelineJob } from '../../model/pipeline-run.ts';
-import { removeTree } from '../../system/files-in-use.ts';
 import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
 import { type ChosenJobs, printFindings } from './choose-jobs.ts';
-import { readDefinition } from './definition.ts';
+import { READER_FOLDER, readDefinition } from './definition.ts';
 import type { JobsOptions } from './job-execution.ts';
 import {
   asVariables,
@@ -19,7 +18,6 @@ import {
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
-import { hasChanged } from './rules.ts';
 import { duration } from './run-log.ts';
 import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule.ts';
 
@@ -54,13 +52,11 @@ interface ReadingOptions extends Pick<JobsOptions, 'repositoryDir' | 'checkoutDi
 
 export interface ChildOptions extends ReadingOptions, Pick<JobsOptions, 'artifacts' | 'log'> {
   isForced: boolean | undefined;
-  /** The expected child pipelines by the names of their trigger jobs. */
   expected: ReadonlyMap<string, ExpectedChild>;
   schedule: Pick<ScheduleOptions, 'isChosen' | 'isOrdered' | 'maxAtOnce' | 'delay' | 'onSkip' | 'signal'>;
   runJob(job: PlannedJob, variables: RunVariables): Promise<ScheduledOutcome>;
 }
 
-/** The record of a job that has not begun. */
 export function firstRecord(job: PlannedJob, isChosen: (job: PlannedJob) => boolean): PipelineJob {
   const { name, stage, when } = job;
   return { name, stage, state: when === 'manual' && !isChosen(job) ? 'manual' : 'waiting' };
@@ -69,7 +65,6 @@ export function firstRecord(job: PlannedJob, isChosen: (job: PlannedJob) => bool
 export const jobsIn = (children: ReadonlyMap<string, ExpectedChild>): PlannedJob[] =>
   [...children.values()].flatMap((child) => (child && 'jobs' in child ? child.jobs : []));
 
-/** Returns true if a job starts a child pipeline instead of running a script. */
 export const isTrigger = ({ definition }: PlannedJob) => definition.script === undefined;
 
 /** The child pipelines that the run of these jobs would have, by the name of their job, with those of their own jobs. */
@@ -95,7 +90,6 @@ export async function expectedChildren(
   return expected;
 }
 
-/** Runs the child pipelines of a run ("Downstream pipelines"). */
 export class ChildPipelines {
   readonly #options: ChildOptions;
   readonly #running: Promise<unknown>[] = [];
@@ -128,7 +122,6 @@ export class ChildPipelines {
     }
   }
 
-  /** Resolves when all have ended. */
   async ended(): Promise<void> {
     for (let count = 0; count < this.#running.length; count += 1) await this.#running[count];
   }
@@ -193,23 +186,20 @@ async function readChild(
   const { file, written } = await fileOf(data.include, dir, triggerVariables, (name, path) =>
     join((artifacts && artifactsIn(artifacts, besides(job, name))) ?? '', path),
   );
-  const variableValues = givenValues(variables);
   const definition = await readDefinition({
     dir,
     repositoryDir,
     folder,
     file,
-    variables: variableValues,
-    hasChanged: (changes) => hasChanged(changes, variableValues, facts),
+    variables: givenValues(variables),
+    facts,
     env,
     signal,
-  })
-    .catch((failure) => {
-      if (!(failure instanceof PipelineError)) throw failure;
-      const message = failure.message.replaceAll(READER_FILE, (readerFile) => written.get(readerFile) ?? readerFile);
-      throw new PipelineError(message, failure.exitCode);
-    })
-    .finally(() => removeTree(join(dir, READER_FOLDER)));
+  }).catch((failure) => {
+    if (!(failure instanceof PipelineError)) throw failure;
+    const message = failure.message.replaceAll(READER_FILE, (readerFile) => written.get(readerFile) ?? readerFile);
+    throw new PipelineError(message, failure.exitCode);
+  });
   const hasWorkflowRules = definition.workflowRules !== undefined;
   const { jobs: planned, leftOut } = planOf(definition, { ...facts, hasWorkflowRules }, variables);
   if (planned.length === 0) throw new PipelineError('it has no jobs. Check the rules of its jobs and its workflow.');
@@ -239,8 +229,6 @@ async function readChild(
   };
 }
 
-/** The folder in which the reader of definitions leaves files; git ignores it. */
-const READER_FOLDER = '.git/terrarium';
 const READER_FILE = /\.git\/terrarium\/\w+\.yml/g;
 
 /** The file with the definition of a child pipeline, relative to the checkout, and what `include` says for each file that is made for it. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
-import { removeTree } from '../../system/files-in-use.ts';
+import { lazy } from '../../system/lazy.ts';
 import { type Checkout, changedFiles } from './checkout.ts';
 import { readDefinition } from './definition.ts';
 import { givenValues, type RunVariables } from './job-variables.ts';
@@ -10,7 +10,7 @@ import { PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
 import { commitOf, DEFINITION, type Repository } from './repository.ts';
-import { hasChanged, type PipelineSource, type RuleFacts } from './rules.ts';
+import type { ComparedFiles, PipelineSource, RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 
 interface ChoiceOptions {
@@ -20,7 +20,6 @@ interface ChoiceOptions {
   folder: { path: string };
   checkout: Checkout;
   project: ScmProjectRecord;
-  /** The commit that the branch had before. */
   beforeSha: string | undefined;
   /** Returns the variables of a pipeline, some of which depend on its source. */
   variablesFor(source: PipelineSource): RunVariables;
@@ -32,12 +31,14 @@ export interface ChosenJobs extends Plan {
   nextSource?: PipelineSource;
   stages: readonly string[];
   variables: RunVariables;
-  /** Paths of the commit. */
   tracked: ReadonlySet<string>;
   facts: RuleFacts;
 }
 
-const ALL_CHANGED: Pick<RuleFacts, 'changed' | 'changedSinceDefault'> = {
+type ChangedFiles = Omit<ComparedFiles, 'files'>;
+
+const ALL_CHANGED: ChangedFiles = {
+  compareCommits: async () => undefined,
   changed: () => true,
   changedSinceDefault: () => true,
 };
@@ -55,7 +56,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
   const sources = requestedSource ? [requestedSource] : usual;
   const { files } = checkout;
-  const changesFor = await changesOf(options);
+  const changesFor = changesOf(options);
   const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
   let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
   const planFor = async (source: PipelineSource, changes = changesFor(source)) => {
@@ -67,11 +68,10 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
         repositoryDir: repository.dir,
         folder: folder.path,
         variables: values,
-        hasChanged: (files) => hasChanged(files, values, changes),
+        facts: { files, ...changes },
         env,
         signal,
       });
-      await removeTree(join(checkout.dir, '.git', 'terrarium'));
     }
     const facts: RuleFacts = {
       source,
@@ -150,27 +150,31 @@ export function printFindings(findings: readonly Finding[], isForced = false, pr
   }
 }
 
-/** Returns the files that have changed, for each source that the pipeline may have. */
-async function changesOf({
+function changesOf({
   request,
   context,
   checkout,
   project,
   beforeSha,
-}: ChoiceOptions): Promise<(source: PipelineSource) => Pick<RuleFacts, 'changed' | 'changedSinceDefault'>> {
+}: ChoiceOptions): (source: PipelineSource) => ChangedFiles {
   const { repository, isPushed } = request;
   const { dir, branch, sha, isTag } = repository;
   const { default_branch: defaultBranch } = project;
-  // For a push to the mock GitLab the commit before is known; a local run is like a push to the remote.
-  const remoteSha = isPushed ? beforeSha : await commitOf(dir, `refs/remotes/origin/${branch}`);
   const filesSince = async (from: string | undefined) =>
     from === undefined ? undefined : changedFiles(dir, from, sha).catch(() => undefined);
-  const isOfPush = remoteSha !== sha && (isPushed || branch !== defaultBranch);
-  const [ofPush, ofBranch, ofTree] = await Promise.all([
-    isOfPush ? filesSince(remoteSha) : undefined,
-    filesSince(checkout.baseSha),
-    checkout.sha === sha ? [] : changedFiles(checkout.dir, `${checkout.sha}~1`, checkout.sha),
-  ]);
+  let ofPush: string[] | undefined;
+  let ofBranch: string[] | undefined;
+  let ofTree: string[] = [];
+  const compareCommits = lazy(async () => {
+    // For a push to the mock GitLab the commit before is known; a local run is like a push to the remote.
+    const remoteSha = isPushed ? beforeSha : await commitOf(dir, `refs/remotes/origin/${branch}`);
+    const isOfPush = remoteSha !== sha && (isPushed || branch !== defaultBranch);
+    [ofPush, ofBranch, ofTree] = await Promise.all([
+      isOfPush ? filesSince(remoteSha) : undefined,
+      filesSince(checkout.baseSha),
+      checkout.sha === sha ? [] : changedFiles(checkout.dir, `${checkout.sha}~1`, checkout.sha),
+    ]);
+  });
   const sinceBase = (): readonly string[] => {
     if (ofBranch) return [...ofBranch, ...ofTree];
     const cause = checkout.defaultSha
@@ -194,6 +198,7 @@ async function changesOf({
   };
   const countsAsChanged = (source: PipelineSource) => source === 'web' || source === 'schedule' || isTag === true;
   return (source) => ({
+    compareCommits,
     changed: () => countsAsChanged(source) || (source === 'push' ? withPush() : sinceBase()),
     changedSinceDefault() {
       if (branch === defaultBranch) return ofTree;

@@ -6,7 +6,7 @@ import { gitSettings } from '../../system/git.ts';
 import { execute } from '../containers/docker/execute.ts';
 import { readLogs } from '../containers/docker/instance-logs.ts';
 import { parseSockets } from '../containers/listening-sockets.ts';
-import type { JobDefinition, ServiceDefinition } from './definition.ts';
+import type { JobDefinition, ServiceDefinition } from './definition-schema.ts';
 import { openDockerBroker } from './docker-broker.ts';
 import type { JobEngine } from './job-engine.ts';
 import { type JobOutcome, type JobToRun, setOrigin } from './job-runner.ts';
@@ -195,7 +195,6 @@ interface StartedService {
   container: string;
   aliases: string[];
   address: string;
-  /** True once its end has been reported. */
   hasEnded: boolean;
 }
 
@@ -259,13 +258,12 @@ async function untilOpen(
   job.onNote(`service ${service.name} does not accept connections on ${ports.join(', ')} yet`);
 }
 
-/** Reports a service that has ended, with the end of its log. */
 async function reportEnd({ connection }: JobEngine, { onNote }: JobToRun, service: StartedService): Promise<void> {
   const { name, container } = service;
   const state = await connection.ask((docker) => docker.getContainer(container).inspect()).catch(() => undefined);
   if (!state || state.State.Running) return;
   service.hasEnded = true;
-  const lines = await readLogs(connection, [container], LOG_END).catch(() => []);
+  const lines = await readLogs(connection, 'containers', [container], LOG_END).catch(() => []);
   const { ExitCode: exitCode } = state.State;
   onNote(`service ${name} has ended with exit code ${exitCode}${lines.length > 0 ? '. The end of its log:' : ''}`);
   for (const { text } of lines) onNote(`> ${text}`);

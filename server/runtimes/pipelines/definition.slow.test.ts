@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ReadOptions, readDefinition } from './definition.ts';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { READER_FOLDER, readDefinition } from './definition.ts';
 import { git } from './git.ts';
 import { PipelineError } from './pipeline-error.ts';
 
@@ -13,8 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Reads the definition of a commit with these files. */
-async function read(files: Readonly<Record<string, string>>, hasChanged: ReadOptions['hasChanged'] = () => true) {
+/** Reads the definition of a commit with these files. @param changed files that it has changed; true for all */
+async function read(files: Readonly<Record<string, string>>, changed: string[] | true = true) {
   const dir = await mkdtemp(join(folder, 'app-'));
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(dir, path)), { recursive: true });
@@ -22,16 +26,28 @@ async function read(files: Readonly<Record<string, string>>, hasChanged: ReadOpt
   }
   await git(dir, ['init', '--quiet', '--initial-branch', 'main']);
   await git(dir, ['add', '--all']);
+  // A child pipeline's definition can be there.
+  const readerFolder = join(dir, READER_FOLDER);
+  await mkdir(readerFolder);
+  let isCompared = false;
+  const facts = {
+    files: Object.keys(files),
+    async compareCommits() {
+      isCompared = true;
+    },
+    changed: () => changed,
+    changedSinceDefault: () => changed,
+  };
   const definition = await readDefinition({
     dir,
     repositoryDir: dir,
     folder,
     variables: {},
-    hasChanged,
+    facts,
     env: process.env,
-    signal: AbortSignal.timeout(30_000),
-  });
-  return { ...definition, dir };
+    signal: new AbortController().signal,
+  }).finally(() => expect(existsSync(readerFolder)).toBe(false));
+  return { ...definition, dir, isCompared };
 }
 
 /** A small file whose aliases represent millions of texts. */
@@ -96,6 +112,18 @@ it.each<[string, Record<string, string>]>([
     '!reference',
     { '.gitlab-ci.yml': 'a: {script: [!reference [b, script]]}\nb: {script: [!reference [a, script]]}\n' },
   ],
+  [
+    '.gitlab-ci.yml cannot be read: GitLab accepts no !reference in include. Use an anchor instead.',
+    {
+      '.gitlab-ci.yml': `include: [{local: b.yml, rules: [{changes: !reference [.a, paths]}]}]\n.a: {paths: [x]}\na: {script: echo hi}\n`,
+      'b.yml': 'b: {script: ls}\n',
+    },
+  ],
+  [
+    'Component include could not be fetched',
+    { '.gitlab-ci.yml': 'include: [{component: gitlab.example/a/b/c@main}]\n', 'templates/c.yml': 'c: [' },
+  ],
+  ['.gitlab-ci.yml cannot be read: an anchor contains its own alias', { '.gitlab-ci.yml': 'include: &n [*n]\n' }],
   ['ci/more.yml:3:', { '.gitlab-ci.yml': 'include: ci/more.yml\n', 'ci/more.yml': 'a:\n  script: [\nb: 1\n' }],
 ])('%s is said of a definition that is wrong there, in one line', async (where, files) => {
   const failure = await read(files).catch((thrown) => thrown);
@@ -146,28 +174,39 @@ it('reads words and numbers as YAML 1.1 says, as on GitLab, and leaves the files
   };
   const names = Object.keys(valuesBySource).map((source, at) => `V${at}: ${source}`);
   const job = `a:\n  script: ls\n  interruptible: yes\n  variables:\n    ${names.join('\n    ')}\n`;
-  const { jobs, dir } = await read({ '.gitlab-ci.yml': 'include: ci/a.yml\n', 'ci/a.yml': job });
-  expect(Object.values(jobs.get('a')?.variables ?? {})).toEqual(Object.values(valuesBySource));
-  expect(jobs.get('a')).toMatchObject({ interruptible: true });
-  expect(await readFile(join(dir, 'ci/a.yml'), 'utf8')).toBe(job);
+  for (const include of ['ci/a.yml', '/ci/*.yml', 'c**.yml', '$NO/ci/a.yml']) {
+    const { jobs, dir, isCompared } = await read({ '.gitlab-ci.yml': `include: ${include}\n`, 'ci/a.yml': job });
+    expect(Object.values(jobs.get('a')?.variables ?? {})).toEqual(Object.values(valuesBySource));
+    expect(jobs.get('a')).toMatchObject({ interruptible: true });
+    expect(await readFile(join(dir, 'ci/a.yml'), 'utf8')).toBe(job);
+    expect(isCompared).toBe(false);
+  }
 });
 
-it('leaves out an include of whose rules none matches by its changes', async () => {
+it('leaves out an include of whose rules none matches, also if aliases give them, and reads none of its files', async () => {
   const include = (name: string, rule: string) => `  - local: ${name}.yml\n    rules:\n      - ${rule}\n`;
   const includes = [
     include('a', 'changes:\n          - a/*\n        when: always'),
-    include('b', 'changes: {paths: [b/*]}'),
+    include('b', 'changes: &paths {paths: [b/*]}'),
     include('c', 'exists: [c.yml]\n        changes: [c/*]'),
-    include('d', 'if: $NONE\n        changes: [d/*]\n      - changes: [b/*]'),
+    include('d', 'if: $NONE\n        changes: [d/*]\n      - &rule {changes: [b/*]}'),
+    include('e', 'changes: *paths'),
+    include('f', '*rule\n      - when: never'),
+    include('g', '{<<: *rule, exists: [none]}'),
+    include('h', 'exists: [*name]'),
+    include('i', 'if: $NONE == null\n        when: never\n      - *rule'),
+    include('j', 'if: $NONE || !$NONE'),
   ];
-  const files = ['a', 'b', 'c', 'd'].map((name) => [`${name}.yml`, `${name}: {script: ls}\n`]);
-  const checked: string[][] = [];
-  const { jobs } = await read(
-    { ...Object.fromEntries(files), '.gitlab-ci.yml': `include:\n${includes.join('')}x: {script: ls}\n` },
-    ({ paths }) => checked.push(paths) > 0 && paths.includes('b/*'),
-  );
-  expect([...jobs.keys()].sort()).toEqual(['b', 'd', 'x']);
-  expect(checked.flat()).toEqual(['a/*', 'b/*', 'c/*', 'b/*']);
+  const jobsIn = (name: string) => [`${name}.yml`, 'acgi'.includes(name) ? '[' : `${name}: {script: ls}\n`];
+  const files = Object.fromEntries([...'abcdefghij'].map(jobsIn));
+  const definition = `.name: &name h.yml\ninclude:\n${includes.join('')}x: {script: ls, rules: [*rule]}\n`;
+  const { jobs, isCompared } = await read({ ...files, '.gitlab-ci.yml': definition }, ['b/x']);
+  expect([...jobs.keys()].sort()).toEqual(['b', 'd', 'e', 'f', 'h', 'j', 'x']);
+  expect(jobs.get('x')?.rules).toMatchObject([{ changes: { paths: ['b/*'] } }]);
+  expect(isCompared).toBe(true);
+  const json = { include: [{ local: 'a.yml', rules: [{ if: '$NONE' }] }], x: { script: 'ls' } };
+  const read2 = await read({ ...files, '.gitlab-ci.yml': JSON.stringify(json) });
+  expect([[...read2.jobs.keys()], read2.isCompared]).toEqual([['x'], false]);
 });
 
 it('has the members of images, services and caches that its reader leaves out', async () => {
@@ -209,4 +248,146 @@ d: {script: ls, rules: [{if: $A, needs: ["build: [a, c]"]}]}
     { job: 'b' },
   ]);
   expect(jobs.get('d')?.rules).toMatchObject([{ needs: [{ job: 'build: [a, c]' }] }]);
+});
+
+it('has the needs of a job and of its rules whose lists or elements are references', async () => {
+  const { jobs } = await read({
+    '.gitlab-ci.yml': `include: ci/*.yml
+build: {stage: build, parallel: {matrix: [{OS: [a, b]}]}, script: ls}
+lint: {stage: build, script: ls}
+.both: {rules: [{if: $A, needs: !reference [.lists, one]}, {when: always}]}
+a: {script: ls, needs: !reference [lists, needs], rules: !reference [.both, rules]}
+b: {script: ls, needs: [lint, !reference [.child, needs]], rules: [{if: $A}, !reference [.both, rules], {needs: []}]}
+`,
+    'ci/lists.yml': `.lists: {one: ["build: [b]"]}
+lists: {script: ls, needs: [lint, "build: [a]"]}
+.child: {extends: lists}
+`,
+  });
+  expect(jobs.get('a')?.needs).toEqual([{ job: 'lint' }, { job: 'build: [a]' }]);
+  expect(jobs.get('a')?.rules).toEqual([{ if: '$A', needs: [{ job: 'build: [b]' }] }, { when: 'always' }]);
+  expect(jobs.get('b')?.needs).toEqual([{ job: 'lint' }, { job: 'lint' }, { job: 'build: [a]' }]);
+  expect(jobs.get('b')?.rules).toMatchObject([
+    {},
+    { needs: [{ job: 'build: [b]' }] },
+    { when: 'always' },
+    { needs: [] },
+  ]);
+});
+
+/** Starts a server of files, by their paths. Resolves to its address. */
+async function serve(files: Readonly<Record<string, string>>): Promise<string> {
+  const server = createServer((request, response) => response.end(files[request.url ?? ''])).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it.each<[string, Record<string, string>, string[]]>([
+  [
+    'of two included files',
+    {
+      '.gitlab-ci.yml': 'include: [a.yml, b.yml]\n',
+      'a.yml': 't: {needs: [x], script: ls}\n',
+      'b.yml': 't: {tags: [t]}\n',
+    },
+    ['x'],
+  ],
+  [
+    'of a file that an input names',
+    {
+      '.gitlab-ci.yml': 'include: {local: a.yml, inputs: {name: b}}\nt: {script: ls}\n',
+      'a.yml': 'spec: {inputs: {name: {}}}\n---\ninclude: $[[ inputs.name ]].yml\n',
+      'b.yml': 't: {needs: [x]}\n',
+    },
+    ['x'],
+  ],
+  [
+    'that refer to such a file',
+    {
+      '.gitlab-ci.yml':
+        'include: {local: a.yml, inputs: {name: b}}\nt: {script: ls, needs: [y, !reference [.n, needs]]}\n',
+      'a.yml': 'spec: {inputs: {name: {}}}\n---\ninclude: $[[ inputs.name ]].yml\n',
+      'b.yml': '.n: {needs: [x]}\n',
+    },
+    ['y', 'x'],
+  ],
+  [
+    'of a download after a file of the repository',
+    {
+      '.gitlab-ci.yml': 'include: [l.yml, URL/a.yml]\n',
+      'l.yml': 't: {needs: [y], script: ls}\n',
+      '/a.yml': 't: {needs: [x]}\n',
+    },
+    ['x'],
+  ],
+  [
+    'of the last download',
+    {
+      '.gitlab-ci.yml': 'include: [URL/a.yml, URL/b.yml]\n',
+      '/a.yml': 't: {needs: [x], script: ls}\n',
+      '/b.yml': 't: {needs: [y]}\n',
+    },
+    ['y'],
+  ],
+  [
+    'of the file over those of a download',
+    {
+      '.gitlab-ci.yml': 'include: URL/a.yml\nt: {needs: ["m: [b]"]}\n',
+      '/a.yml': 'm: {stage: build, parallel: {matrix: [{A: [a, b]}]}, script: ls}\nt: {needs: [x], script: ls}\n',
+    },
+    ['m: [b]'],
+  ],
+  [
+    'of an include with empty rules',
+    { '.gitlab-ci.yml': 'include: {local: a.yml, rules: }\n', 'a.yml': 't: {needs: [x], script: ls}\n' },
+    ['x'],
+  ],
+  [
+    'of a download, without those that its rules leave out',
+    {
+      '.gitlab-ci.yml': 'include: URL/a.yml\n',
+      '/a.yml': 'include: [{remote: URL/b.yml, rules: [{changes: [none]}]}, URL/c.yml]\nt: {script: ls}\n',
+      '/b.yml': 't: {needs: [2026-11-30]}\n',
+      '/c.yml': 't: {needs: [x]}\n',
+    },
+    ['x'],
+  ],
+  [
+    'of a reference with an alias, and of an alias of the reference',
+    {
+      '.gitlab-ci.yml':
+        '.k: &k .n\n.n: {needs: [x]}\n.t: {needs: &r !reference [*k, needs]}\nt: {script: ls, needs: [*r, y]}\n',
+    },
+    ['x', 'y'],
+  ],
+])('has the needs %s', async (_, files, needs) => {
+  const served: Record<string, string> = {};
+  const url = await serve(served);
+  const all = Object.entries(files).map(([path, text]) => [path, text.replaceAll('URL', url)] as const);
+  Object.assign(served, Object.fromEntries(all));
+  const local = Object.fromEntries(all.filter(([path]) => !path.startsWith('/')));
+  local['.gitlab-ci.yml'] += 'x: {script: ls, stage: build}\ny: {script: ls, stage: build}\n';
+  const { jobs } = await read(local, []);
+  expect(jobs.get('t')?.needs?.map(({ job }) => job)).toEqual(needs);
+});
+
+it('reads files of other servers as those of the repository, and says where they are wrong', async () => {
+  const url = await serve({
+    '/a.yml': 'a: {script: ls, interruptible: yes, variables: {ON: on, PORT: 012}}\n',
+    '/b.yml': 'b:\n  variables: {DAY: 2026-11-30}\n',
+  });
+  const { jobs } = await read({ '.gitlab-ci.yml': `include: ${url}/a.yml\nb: {extends: a, script: ls}\n` });
+  expect(jobs.get('b')).toMatchObject({ interruptible: true, variables: { ON: 'true', PORT: '10' } });
+  await expect(read({ '.gitlab-ci.yml': `include: {remote: ${url}/b.yml}\n` })).rejects.toThrow(
+    /^127\.0\.0\.1:\d+\/b\.yml:2 cannot be read: GitLab does not accept the date 2026-11-30\./,
+  );
+});
+
+it('reads conditions and rules of includes of which inputs are a part', async () => {
+  const { jobs } = await read({
+    '.gitlab-ci.yml': 'include: {local: a.yml, inputs: {rule: $A == "b"}}\n',
+    'a.yml': 'spec: {inputs: {rule: {}}}\n---\na: {script: ls, rules: [{if: "$[[ inputs.rule ]]"}]}\n',
+  });
+  expect(jobs.get('a')?.rules).toEqual([{ if: '$A == "b"' }]);
 });

@@ -1,20 +1,23 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
-import { LineCounter, parse, parseAllDocuments } from 'yaml';
+import { LineCounter, parse, parseAllDocuments, YAMLSeq } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import { faultOfYaml } from '../../model/yaml-limits.ts';
-import { renameFile } from '../../system/files-in-use.ts';
+import { removeTree, renameFile } from '../../system/files-in-use.ts';
 import { runProgram } from '../../system/programs.ts';
 import { INSTALL_READER } from './declaration.ts';
+import { type Definition, globalSchema, type JobDefinition, jobSchema, ruleSchema } from './definition-schema.ts';
 import { isTrue } from './expression.ts';
 import { git, withoutPassword } from './git.ts';
+import { expandText } from './job-variables.ts';
+import { patternOf } from './pattern.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { edited, includeEdits, isMatrixJob, nameEdits, scalarEdits } from './reader-edits.ts';
+import { edited, includeEdits, nameEdits, scalarEdits } from './reader-edits.ts';
 import { DEFINITION } from './repository.ts';
-import { spanMs } from './time-span.ts';
+import { type ComparedFiles, matchingRule } from './rules.ts';
 
 /** Most of one file, as on the server. */
 const MAX_FILE_CHARACTERS = 1024 * 1024;
@@ -28,186 +31,13 @@ const MAX_PARALLEL = 200;
 /** The reader takes this long for a definition with many includes. */
 const READER_TIMEOUT_MS = 60_000;
 
-/** Represents an include of another server among the files that were read. */
-const ELSEWHERE = '(elsewhere)';
+/** Folder of the reader inside the checkout, as it demands; git does not see it. */
+export const READER_FOLDER = '.git/terrarium';
+/** The reader keeps the files of other projects and servers there, and downloads those only that it does not find. */
+const DOWNLOADS = `${READER_FOLDER}/includes`;
 
 /** Most of all files with what they extend, include and repeat. */
 const MAX_EXPANDED_BYTES = 16 * 1024 * 1024;
-
-/** A record, for which a text or a list may stand that is one member of it. */
-const shorthandFor = <T extends z.ZodType>(member: string, parts: T) =>
-  z.preprocess((value) => (typeof value === 'string' || Array.isArray(value) ? { [member]: value } : value), parts);
-const texts = z
-  .union([z.string(), z.array(z.string())])
-  .transform((value) => (typeof value === 'string' ? [value] : value));
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]).transform((value) => String(value ?? ''));
-const variables = z
-  .record(
-    z.string(),
-    z.union([scalar, z.looseObject({ value: scalar.optional() }).transform(({ value }) => value ?? '')]),
-  )
-  .nullish()
-  .transform((all) => all ?? {});
-const span = z.string().refine((text) => spanMs(text) !== undefined, 'is not a duration, such as 1h 30m');
-const allowFailure = z.union([
-  z.boolean(),
-  z.object({ exit_codes: z.union([z.int(), z.array(z.int())]) }).transform(({ exit_codes: codes }) => ({
-    exitCodes: typeof codes === 'number' ? [codes] : codes,
-  })),
-]);
-const exists = shorthandFor('paths', z.looseObject({ paths: texts }));
-const changes = shorthandFor('paths', z.looseObject({ paths: texts, compare_to: z.string().optional() }));
-const matrix = z.array(z.record(z.string(), z.union([scalar.transform((value) => [value]), z.array(scalar)])));
-/** Another job that has to end before; `job` is absent, or of elsewhere, when it is one of another pipeline. */
-const need = shorthandFor(
-  'job',
-  z.looseObject({
-    job: z.string().optional(),
-    artifacts: z.boolean().optional(),
-    optional: z.boolean().optional(),
-    project: z.unknown().optional(),
-    pipeline: z.unknown().optional(),
-    /** Only these of its parallel jobs. */
-    parallel: z.looseObject({ matrix }).optional(),
-  }),
-);
-
-const rule = z.looseObject({
-  if: z.string().optional(),
-  changes: changes.optional(),
-  exists: exists.optional(),
-  when: z.string().optional(),
-  start_in: span.optional(),
-  allow_failure: allowFailure.optional(),
-  variables: variables.optional(),
-  needs: z.array(need).optional(),
-});
-const refs = shorthandFor(
-  'refs',
-  z.looseObject({ refs: texts.optional(), variables: texts.optional(), changes: changes.optional() }),
-);
-const image = shorthandFor(
-  'name',
-  z.looseObject({
-    name: z.string(),
-    entrypoint: texts.optional(),
-    docker: z.looseObject({ user: z.coerce.string().optional() }).optional(),
-    pull_policy: texts.optional(),
-  }),
-);
-const service = shorthandFor(
-  'name',
-  z.looseObject({
-    name: z.string(),
-    alias: z.string().optional(),
-    entrypoint: texts.optional(),
-    command: texts.optional(),
-    variables: variables.optional(),
-  }),
-);
-const cacheKey = z.union([scalar, z.looseObject({ files: texts, prefix: z.string().optional() })]);
-const cache = z.looseObject({
-  key: cacheKey.nullish(),
-  paths: texts.optional(),
-  untracked: z.boolean().optional(),
-  policy: z.string().optional(),
-  when: z.string().optional(),
-});
-const environment = shorthandFor(
-  'name',
-  z.looseObject({
-    name: z.string(),
-    url: z.string().nullish(),
-    action: z.string().optional(),
-    deployment_tier: z.string().optional(),
-  }),
-);
-
-const inherits = z.union([z.boolean(), z.array(z.string())]);
-const retry = z.union([
-  z.int().transform((max): RetryDefinition => ({ max, when: ['always'], exitCodes: [] })),
-  z
-    .looseObject({
-      max: z.int().optional(),
-      when: texts.optional(),
-      exit_codes: z.union([z.int().transform((exitCode) => [exitCode]), z.array(z.int())]).optional(),
-    })
-    .transform(({ max = 0, when, exit_codes: exitCodes = [] }): RetryDefinition => {
-      return { max, when: when ?? (exitCodes.length > 0 ? [] : ['always']), exitCodes };
-    }),
-]);
-
-const job = z.looseObject({
-  stage: z.string().default('test'),
-  script: texts.optional(),
-  before_script: texts.nullish(),
-  after_script: texts.nullish(),
-  image: image.nullish(),
-  services: z.array(service).nullish(),
-  variables,
-  rules: z.array(rule).nullish(),
-  only: refs.nullish(),
-  except: refs.nullish(),
-  when: z.string().optional(),
-  allow_failure: allowFailure.optional(),
-  needs: z.array(need).nullish(),
-  dependencies: z.array(z.string()).nullish(),
-  parallel: z.union([z.int(), z.looseObject({ matrix })]).nullish(),
-  artifacts: z
-    .looseObject({
-      paths: texts.optional(),
-      exclude: texts.optional(),
-      untracked: z.boolean().optional(),
-      when: z.string().optional(),
-      reports: z
-        .looseObject({
-          dotenv: texts.optional(),
-          junit: texts.optional(),
-          coverage_report: z.looseObject({ coverage_format: z.string(), path: z.string() }).optional(),
-        })
-        .nullish(),
-    })
-    .nullish(),
-  cache: z.union([z.array(cache), cache.transform((value) => [value])]).nullish(),
-  environment: environment.nullish(),
-  inherit: z.looseObject({ variables: inherits.optional(), default: inherits.optional() }).nullish(),
-  retry: retry.nullish(),
-  timeout: span.nullish(),
-  coverage: z.string().nullish(),
-  start_in: span.nullish(),
-  resource_group: z.string().optional(),
-  trigger: z.unknown().optional(),
-});
-
-const definition = z.looseObject({
-  stages: z.array(z.string()).default([]),
-  variables,
-  workflow: z.looseObject({ rules: z.array(rule).nullish(), name: z.string().optional() }).nullish(),
-});
-
-/** After which failures a job is tried again, and how often. */
-export interface RetryDefinition {
-  max: number;
-  /** Kinds of failures, such as `script_failure`, or `always`. */
-  when: readonly string[];
-  exitCodes: readonly number[];
-}
-export type JobDefinition = z.output<typeof job>;
-export type Rule = z.output<typeof rule>;
-export type RefsFilter = z.output<typeof refs>;
-export type Changes = z.output<typeof changes>;
-export type AllowFailure = z.output<typeof allowFailure>;
-export type CacheDefinition = z.output<typeof cache>;
-export type ServiceDefinition = z.output<typeof service>;
-export type ImageDefinition = z.output<typeof image>;
-
-/** A pipeline's definition with all that it includes, extends and refers to put in. */
-export interface Definition {
-  stages: readonly string[];
-  variables: Readonly<Record<string, string>>;
-  workflowRules: readonly Rule[] | undefined;
-  jobs: ReadonlyMap<string, JobDefinition>;
-}
 
 const NO_JOBS =
   'default include stages variables workflow image services cache before_script after_script spec pages:deploy'.split(
@@ -218,21 +48,20 @@ export interface ReadOptions {
   dir: string;
   /** The repository of the folder's checkout: its remote `origin` has the includes of other projects. */
   repositoryDir: string;
-  /** The path of the definition in the folder. */
   file?: string;
   /** For what the reader writes. */
   folder: string;
-  /** The variables that the rules of includes read. */
+  /** The variables that includes and their rules read. */
   variables: Readonly<Record<string, string>>;
-  /** True if files of a rule of an include have changed. */
-  hasChanged(changes: Changes): boolean;
+  facts: ComparedFiles;
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
 }
 
-/** The files of a definition. */
 interface DefinitionFiles {
   visited: Set<string>;
+  /** Set if some are of another project or server. */
+  hasForeign: boolean;
   /** The files that the reader reads in another way than they are written, by their paths in the file system. */
   changed: Map<string, string>;
 }
@@ -244,20 +73,24 @@ interface DefinitionFiles {
  */
 export async function readDefinition(options: ReadOptions): Promise<Definition> {
   const file = options.file ?? DEFINITION;
-  const files: DefinitionFiles = { visited: new Set(), changed: new Map() };
-  const written = await checkFiles(options, file, files);
-  const read = () => expandedText(options, files);
-  const text = files.visited.has(ELSEWHERE) ? await withRealOrigin(options, read) : await read();
+  const files: DefinitionFiles = { visited: new Set(), hasForeign: false, changed: new Map() };
+  const expand = async () => {
+    const local = await readFiles(options, file, files);
+    if (files.hasForeign) return withRealOrigin(options, () => expandForeign(options, files, local));
+    return { text: await expandedText(options, files), written: merged(local.included, local.content) };
+  };
+  const { text, written } = await expand().finally(() => removeTree(join(options.dir, READER_FOLDER)));
   const fault = faultOfYaml(text);
   if (fault) throw new PipelineError(`${file} cannot be read: when expanded, ${fault.reason}`);
   const found = parse(text, { maxAliasCount: -1, logLevel: 'error' });
-  const { success, data, error } = definition.safeParse(found);
+  const { success, data, error } = globalSchema.safeParse(found);
   if (!success) throw unreadable(file, error);
+  if (/^[\s-]*changes:/m.test(text)) await options.facts.compareCommits();
   const jobs = new Map<string, JobDefinition>();
   for (const [name, content] of Object.entries(Object(found))) {
     if (name.startsWith('.') || NO_JOBS.includes(name)) continue;
-    refuseConditions(file, name, Object(content)); // those of other servers' files
-    const read = job.safeParse(withUnread(written, name, Object(content)));
+    refuseConditions(file, name, Object(content)); // those that inputs are part of
+    const read = jobSchema.safeParse(withUnread(written, name, Object(content)));
     if (!read.success) throw unreadable(`${file}: job '${name}'`, read.error);
     if (read.data.script === undefined && read.data.trigger === undefined)
       throw new PipelineError(`${file}: job '${name}' has no script`);
@@ -279,57 +112,44 @@ const UNREAD_DEFAULTS = ['hooks', 'id_tokens', 'identity', 'interruptible', 'ret
 const PARTLY_READ = ['image', 'services', 'cache'];
 
 /**
- * A job with what its reader leaves out or changes: some of `default`, which parallel jobs a need means, and members of some keywords.
- * The reader also replaces the needs of a job by those of a rule, which may be one that does not match here.
+ * A job with what its reader leaves out or changes: some of `default`, members of some keywords, and needs. Of these it does not know the
+ * single jobs of a matrix, and it replaces those of a job by those of a rule, which may be one that does not match here.
  */
 function withUnread(written: Written, name: string, content: Written): Written {
   const isInherited = (keyword: string) => {
     const inherited: unknown = Object(content.inherit).default ?? true;
     return Array.isArray(inherited) ? inherited.includes(keyword) : inherited !== false;
   };
-  const ofDefault = (keyword: string) => (isInherited(keyword) ? Object(written.default)[keyword] : undefined);
-  const defaults = UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, ofDefault(keyword)]);
-  const isWritten = isWhollyWritten(written, name);
+  const ofDefault = (keyword: string) => (isInherited(keyword) ? writtenValue(written, 'default', keyword) : undefined);
+  const read = {
+    ...Object.fromEntries(UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, ofDefault(keyword)])),
+    ...content,
+  };
+  if (!isWhollyWritten(written, name)) return read;
+  const ofJob = (keyword: string) => writtenValue(written, name, keyword);
   const writtenOf = (keyword: string) =>
-    writtenValue(written, name, keyword) ?? ofDefault(keyword) ?? (isInherited(keyword) ? written[keyword] : undefined);
-  const wholeValues = PARTLY_READ.filter((keyword) => isWritten && content[keyword]).map((keyword) => [
-    keyword,
-    withMembers(content[keyword], writtenOf(keyword)),
-  ]);
+    ofJob(keyword) ?? ofDefault(keyword) ?? (isInherited(keyword) ? written[keyword] : undefined);
+  for (const keyword of PARTLY_READ)
+    if (content[keyword]) read[keyword] = withMembers(content[keyword], writtenOf(keyword));
   const caches = [writtenOf('cache') ?? []].flat();
   // The reader leaves out such caches if they have no paths.
-  const hasUntracked = isWritten && caches.every(isRecord) && caches.some(({ untracked }) => untracked === true);
-  const all = [...defaults, ...Object.entries(content), ...wholeValues, ...(hasUntracked ? [['cache', caches]] : [])];
-  const dependencies = withMatrixJobs(content.dependencies, writtenValue(written, name, 'dependencies'));
-  const readRules = withNeeds(content.rules, writtenValue(written, name, 'rules'));
-  const read = { ...Object.fromEntries(all), dependencies, rules: readRules };
-  const needs = writtenValue(written, name, 'needs');
-  const ownNeeds: unknown[] = Array.isArray(needs) ? needs : [];
-  const rules: unknown[] = Array.isArray(content.rules) ? content.rules : [];
-  if (isWritten && ownNeeds.every(isPlainNeed) && rules.some((rule) => Object(rule).needs !== undefined))
-    return { ...read, needs };
-  if (!Array.isArray(content.needs)) return read;
-  const withParallel = content.needs.map((need, at) => {
-    const { job, parallel } = Object(isRecord(ownNeeds[at]) ? ownNeeds[at] : { job: ownNeeds[at] });
-    return { ...Object(need), ...(isMatrixJob(job) && { job }), ...(parallel !== undefined && { parallel }) };
-  });
-  return { ...read, needs: withParallel };
+  if (caches.every(isRecord) && caches.some(({ untracked }) => untracked === true)) read.cache = caches;
+  if ([content.rules].flat().some((rule) => Object(rule).needs !== undefined) && ofJob('needs') === undefined)
+    read.needs = undefined;
+  for (const keyword of ['needs', 'dependencies']) {
+    const value = ofJob(keyword);
+    if (value !== undefined && isWithoutInputs(value)) read[keyword] = value;
+  }
+  const rules = ofJob('rules');
+  if (Array.isArray(content.rules) && Array.isArray(rules) && rules.length === content.rules.length)
+    read.rules = content.rules.map((rule, at) => {
+      const { needs } = Object(rules[at]);
+      return needs !== undefined && isWithoutInputs(needs) ? { ...Object(rule), needs } : rule;
+    });
+  return read;
 }
 
-/** Rules as they were read, but with their needs as they are written. */
-function withNeeds(rules: unknown, written: unknown): unknown {
-  if (!Array.isArray(rules) || !Array.isArray(written) || rules.length !== written.length) return rules;
-  return rules.map((rule, at) => {
-    const { needs } = Object(written[at]);
-    return Array.isArray(needs) && needs.every(isPlainNeed) ? { ...Object(rule), needs } : rule;
-  });
-}
-
-/** Names as they were read, but those of single jobs of a matrix as they are written. */
-function withMatrixJobs(names: unknown, written: unknown): unknown {
-  if (!Array.isArray(names) || !Array.isArray(written) || names.length !== written.length) return names;
-  return names.map((name, at) => (isMatrixJob(written[at]) ? written[at] : name));
-}
+const isWithoutInputs = (value: unknown) => !JSON.stringify(value)?.includes('$[[');
 
 /** A value as it was read, with the members that only the written one has. */
 function withMembers(read: unknown, written: unknown): unknown {
@@ -345,7 +165,6 @@ function withMembers(read: unknown, written: unknown): unknown {
 const isRecord = (value: unknown): value is Written =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Returns the jobs that a job extends. */
 const parentsOf = (written: Written, name: string): string[] =>
   [Object(written[name]).extends].flat().filter((parent) => typeof parent === 'string');
 
@@ -355,100 +174,239 @@ function isWhollyWritten(written: Written, name: string, depth = 0): boolean {
   return parentsOf(written, name).every((parent) => isWhollyWritten(written, parent, depth + 1));
 }
 
-/** Returns a keyword of a job as it is written, over that of jobs that it extends. */
+/** Returns a keyword of a job as it is written, over that of jobs that it extends, with what it refers to. */
 function writtenValue(written: Written, name: string, keyword: string, depth = 0): unknown {
-  const { [keyword]: value } = Object(written[name]);
+  const value = resolved(written, Object(written[name])[keyword], depth);
   if (depth > MAX_EXTENDS) return value;
   const values = parentsOf(written, name).map((parent) => writtenValue(written, parent, keyword, depth + 1));
   const found = [...values, value].filter((part) => part !== undefined);
   return found.length > 1 && found.every(isRecord) ? Object.assign({}, ...found) : found.at(-1);
 }
 
-/** False for a `!reference`, which is read as the list of its words and begins with a hidden job, and for an input. */
-function isPlainNeed(need: unknown): boolean {
-  const name: unknown = isRecord(need) ? need.job : need;
-  return typeof name === 'string' && !/^\.|\$\[\[/.test(name);
+/** A `!reference` to a part of the definition. */
+class Reference {
+  readonly path: readonly string[];
+
+  constructor(path: readonly unknown[]) {
+    this.path = path.map(String);
+  }
 }
+
+/**
+ * Replaces the references in a value, and the lists in its lists by their elements; undefined if a list refers to what was not followed. The
+ * reader has refused circular references.
+ */
+function resolved(written: Written, value: unknown, depth: number): unknown {
+  if (value instanceof Reference) {
+    const [name = '', keyword = '', ...more] = value.path;
+    const target = depth > MAX_EXTENDS ? undefined : writtenValue(written, name, keyword, depth + 1);
+    return more.reduce((part, key) => Object(part)[key], target);
+  }
+  if (Array.isArray(value)) {
+    const elements = value.map((element) => resolved(written, element, depth));
+    return elements.includes(undefined) ? undefined : elements.flat();
+  }
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolved(written, part, depth)]));
+}
+
+class ReferenceNode extends YAMLSeq {
+  override toJSON(_: unknown, context?: Parameters<YAMLSeq['toJSON']>[1]) {
+    // Aliases of the node mean the reference, not the list that would be reported here.
+    return new Reference(super.toJSON(_, Object.assign({}, context, { onCreate: undefined }))) as never;
+  }
+}
+
+const hasReference = (value: unknown): boolean =>
+  value instanceof Reference || (typeof value === 'object' && Object.values(value ?? {}).some(hasReference));
 
 function unreadable(where: string, error: z.ZodError): PipelineError {
   const [issue] = error.issues;
   return new PipelineError(`${where} cannot be read: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
 }
 
-/** The content of a file. */
 type Written = Readonly<Record<string, unknown>>;
 
-/**
- * Reports invalid YAML with file and line, which gitlab-ci-local does not; follows local includes. Resolves to what the files say, as
- * it is written.
- */
-async function checkFiles(options: ReadOptions, path: string, files: DefinitionFiles): Promise<Written> {
-  if (files.visited.has(path)) return {};
+/** The content of a file and of those that it includes, as it is written. */
+interface FileContent {
+  content: Written;
+  included: Written;
+}
+
+/** Reads a file, and those of the repository that it includes. */
+async function readFiles(options: ReadOptions, path: string, files: DefinitionFiles): Promise<FileContent> {
+  if (files.visited.has(path)) return { content: {}, included: {} };
   files.visited.add(path);
-  const content = await readFile(join(options.dir, path), 'utf8').catch(() => undefined);
-  if (content === undefined) return {}; // the reader says so, unless a rule leaves it out
-  if (content.length > MAX_FILE_CHARACTERS)
-    throw new PipelineError(`${path} cannot be read: it has more than ${MAX_FILE_CHARACTERS} characters`);
-  const fault = faultOfYaml(content);
-  if (fault) throw new PipelineError(`${path}:${fault.line} cannot be read: ${fault.reason}`);
-  const lineCounter = new LineCounter();
-  const documentsOf = (text: string) =>
-    parseAllDocuments(text, {
-      lineCounter,
-      customTags: [{ tag: '!reference', collection: 'seq', resolve: (value: unknown) => value as never }],
-      uniqueKeys: false,
-      merge: true,
-      logLevel: 'error',
-    });
-  const documents = documentsOf(content);
+  const { content, includes } = await readOneFile(options, path, files);
+  let included: Written = {};
+  for (const include of includes) {
+    const { local, component } = Object(include);
+    if (typeof local !== 'string') files.hasForeign = true;
+    const name = localComponent(expandText(String(component), options.variables), options.variables);
+    const location = typeof local === 'string' ? expandText(local, options.variables).replace(/^\/+/, '') : undefined;
+    const paths = name ? [`templates/${name}.yml`, `templates/${name}/template.yml`] : namedFiles(location, options);
+    for (const path of paths) {
+      const file = await readFiles(options, path, files);
+      included = merged(included, merged(file.included, file.content));
+    }
+  }
+  return { content, included };
+}
+
+/** The name of a component of this commit, which the reader reads from the checkout; undefined for another one. */
+function localComponent(
+  component: string,
+  { CI_SERVER_FQDN: host, CI_PROJECT_PATH: project, CI_COMMIT_SHA: sha }: ReadOptions['variables'],
+): string | undefined {
+  const [, location, name, ref] = /^(.+)\/([^/@]+)@(.+)$/.exec(component) ?? [];
+  return location === `${host}/${project}` && ref === sha ? name : undefined;
+}
+
+/** The files that the path of an include means: with `*` some of the commit, in the way of the server. */
+function namedFiles(location: string | undefined, { facts }: ReadOptions): string[] {
+  if (!location?.includes('*')) return location === undefined ? [] : [location];
+  const source = location
+    .replace(/[.+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/\*\*?/g, (stars) => (stars === '*' ? '[^/]*' : '.*'));
+  return facts.files.filter(patternOf(`^${source}$`));
+}
+
+/** Reads a file as the server reads it, and notes how the reader has to read it. Reports invalid YAML with file and line. */
+async function readOneFile(
+  options: ReadOptions,
+  path: string,
+  files: DefinitionFiles,
+): Promise<{ content: Written; includes: readonly unknown[] }> {
+  const text = await readFile(join(options.dir, path), 'utf8').catch(() => undefined);
+  if (text === undefined) return { content: {}, includes: [] }; // the reader says so
+  const name = path.replace(`${DOWNLOADS}/`, '');
+  if (text.length > MAX_FILE_CHARACTERS)
+    throw new PipelineError(`${name} cannot be read: it has more than ${MAX_FILE_CHARACTERS} characters`);
+  const fault = faultOfYaml(text);
+  if (fault) throw new PipelineError(`${name}:${fault.line} cannot be read: ${fault.reason}`);
+  const lines = new LineCounter();
+  const documents = documentsIn(text, lines);
   for (const document of documents) {
     const [error] = document.errors;
     if (error) {
-      const { line, col } = lineCounter.linePos(error.pos[0]);
+      const { line, col } = lines.linePos(error.pos[0]);
       throw new PipelineError(
-        `${path}:${line}:${col} is not valid YAML: ${error.message.split('\n', 1)[0]?.replace(/ at line.*$/, '')}`,
+        `${name}:${line}:${col} is not valid YAML: ${error.message.split('\n', 1)[0]?.replace(/ at line.*$/, '')}`,
       );
     }
   }
-  const lineOf = (at: number) => `${path}:${lineCounter.linePos(at).line}`;
-  const edits = documents.flatMap((document) => scalarEdits(document, lineOf));
-  const ofReader = [
-    ...documents.flatMap(nameEdits),
-    ...includeEdits(documents.at(-1), (rule) => isUnchanged(rule, options)),
-  ];
-  const readAs = edited(content, [...edits, ...ofReader]);
-  if (readAs !== content) {
-    const file = await realpath(join(options.dir, path));
-    // A link can lead out of the checkout.
-    if (file.startsWith(`${await realpath(options.dir)}${sep}`)) files.changed.set(file, readAs);
-  }
-  let last: unknown;
+  const lineOf = (at: number) => `${name}:${lines.linePos(at).line}`;
+  const serverText = edited(
+    text,
+    documents.flatMap((document) => scalarEdits(document, lineOf)),
+  );
+  const serverDocuments = serverText === text ? documents : documentsIn(serverText);
+  const last = serverDocuments.at(-1);
+  let content: Written;
   try {
-    last = (edits.length > 0 ? documentsOf(edited(content, edits)) : documents).at(-1)?.toJS();
+    content = Object(last?.toJS());
+    JSON.stringify(content); // throws a TypeError for a value that contains itself
   } catch (cause) {
-    throw new PipelineError(`${path} cannot be read: ${reasonOf(cause)}`);
+    const reason = cause instanceof TypeError ? 'an anchor contains its own alias' : reasonOf(cause);
+    throw new PipelineError(`${name} cannot be read: ${reason}`);
   }
-  const definition: Written = Object(last);
-  for (const [name, content] of Object.entries(definition)) {
-    refuseManyJobs(`${path}: job '${name}'`, Object(content).parallel);
-    for (const entry of [content].flat()) refuseConditions(path, name, Object(entry));
+  for (const [key, value] of Object.entries(content)) {
+    refuseManyJobs(`${name}: job '${key}'`, Object(value).parallel);
+    for (const entry of [value].flat()) refuseConditions(name, key, Object(entry));
   }
-  let all: Written = {};
-  for (const include of [definition.include ?? []].flat()) {
-    const local: unknown = typeof include === 'string' ? include : Object(include).local;
-    if (typeof local === 'string' && !/[*$]|^https?:/.test(local))
-      all = { ...all, ...(await checkFiles(options, local.replace(/^\/+/, ''), files)) };
-    else files.visited.add(typeof local === 'string' && !/^https?:/.test(local) ? local : ELSEWHERE);
-  }
-  return merged(all, definition);
+  const written = [content.include ?? []].flat();
+  const includes = await chosenIncludes(name, written, options);
+  const edits = serverDocuments.flatMap(nameEdits);
+  if (includes.length !== written.length || written.some(hasRules))
+    edits.push(...includeEdits(last, serverText, includes));
+  const readAs = edited(serverText, edits);
+  const file = readAs === text ? undefined : await realpath(join(options.dir, path));
+  // A link can lead out of the checkout.
+  if (file?.startsWith(`${await realpath(options.dir)}${sep}`)) files.changed.set(file, readAs);
+  return { content, includes };
 }
 
-/** True for a rule of an include that matches but for its files, none of which has changed. */
-function isUnchanged(rule: unknown, { variables, hasChanged }: ReadOptions): boolean {
-  const { if: condition, changes: value } = Object(rule);
-  if (value === undefined || (typeof condition === 'string' && !isTrue(condition, variables))) return false;
-  const { success, data } = changes.safeParse(value);
-  return success && !hasChanged(data);
+const documentsIn = (text: string, lineCounter = new LineCounter()) =>
+  parseAllDocuments(text, {
+    lineCounter,
+    customTags: [{ tag: '!reference', collection: 'seq', nodeClass: ReferenceNode }],
+    uniqueKeys: false,
+    merge: true,
+    logLevel: 'error',
+  });
+
+const hasRules = (include: unknown) => (Object(include).rules ?? undefined) !== undefined;
+
+/** The includes of a file of whose rules one matches, or that have none, without their rules. */
+async function chosenIncludes(
+  name: string,
+  written: readonly unknown[],
+  { variables, facts }: ReadOptions,
+): Promise<Written[]> {
+  const includes: Written[] = [];
+  for (const include of written) {
+    if (hasReference(include))
+      throw new PipelineError(
+        `${name} cannot be read: GitLab accepts no !reference in include. Use an anchor instead.`,
+      );
+    const { rules, ...location } =
+      typeof include === 'string' ? { [/^https?:/.test(include) ? 'remote' : 'local']: include } : Object(include);
+    // The reader replaces inputs.
+    if (!hasRules(include) || !isWithoutInputs(rules)) {
+      includes.push({ ...location, ...(hasRules(include) && { rules }) });
+      continue;
+    }
+    const { success, data, error } = z.array(ruleSchema).safeParse([rules].flat(9));
+    if (!success) throw unreadable(`${name}: include`, error);
+    if (data.some(({ changes }) => changes)) await facts.compareCommits();
+    const rule = matchingRule(data, variables, facts);
+    if (rule && rule.when !== 'never') includes.push(location);
+  }
+  return includes;
+}
+
+/**
+ * Expands a definition with files of other projects and servers. The reader downloads them first; they are read as those of the
+ * repository then. The order of downloads and other included files is not known, so a job that a download and another of them have is left
+ * to the reader.
+ */
+async function expandForeign(options: ReadOptions, files: DefinitionFiles, local: FileContent) {
+  let text = expandedText(options, files);
+  await text.catch(() => undefined); // it may be what is changed now
+  const { size } = files.changed;
+  let downloads = await readDownloads(options, files);
+  if (files.changed.size > size) {
+    // The reader has ignored some rules of includes. It downloads again what it still needs.
+    if (downloads.some(({ isCut }) => isCut))
+      for (const { path } of downloads)
+        if (!files.changed.has(await realpath(join(options.dir, path)))) await rm(join(options.dir, path));
+    text = expandedText(options, files);
+    await text.catch(() => undefined);
+    downloads = await readDownloads(options, files);
+  }
+  const faulty = downloads.find(({ fault }) => fault);
+  if (faulty) throw faulty.fault;
+  const included = [...downloads.map(({ content }) => content), local.included];
+  const names = included.flatMap((content) => Object.keys(content));
+  const written = Object.entries([...included, local.content].reduce(merged)).filter(
+    ([name]) => NO_JOBS.includes(name) || names.indexOf(name) === names.lastIndexOf(name),
+  );
+  return { written: Object.fromEntries(written), text: await text };
+}
+
+async function readDownloads(options: ReadOptions, files: DefinitionFiles) {
+  const paths = await readdir(join(options.dir, DOWNLOADS), { recursive: true }).catch(() => []);
+  const downloads: { path: string; content: Written; isCut?: boolean; fault?: unknown }[] = [];
+  for (const name of paths.filter((path) => /\.ya?ml$/.test(path))) {
+    const path = join(DOWNLOADS, name);
+    try {
+      const { content, includes } = await readOneFile(options, path, files);
+      downloads.push({ path, content, isCut: includes.length < [content.include ?? []].flat().length });
+    } catch (fault) {
+      downloads.push({ path, content: {}, fault });
+    }
+  }
+  return downloads;
 }
 
 /** The content of a file over that of what it includes: jobs of both have the keywords of both. */
@@ -474,7 +432,7 @@ function refuseConditions(path: string, name: string, { rules, only: onlyFilter,
   ];
   for (const [location, condition] of conditions) {
     try {
-      if (typeof condition === 'string') isTrue(condition, {});
+      if (typeof condition === 'string' && isWithoutInputs(condition)) isTrue(condition, {});
     } catch (failure) {
       throw new PipelineError(`${path}: ${location} of '${name}': ${reasonOf(failure)}`);
     }
@@ -494,7 +452,7 @@ function refuseManyJobs(where: string, parallel: unknown): void {
 /** The reader prefers this remote to `origin`, which is the mock GitLab in a checkout. */
 const READER_ORIGIN = 'gcl-origin';
 
-async function withRealOrigin({ dir, repositoryDir }: ReadOptions, read: () => Promise<string>): Promise<string> {
+async function withRealOrigin<T>({ dir, repositoryDir }: ReadOptions, read: () => Promise<T>): Promise<T> {
   const origin = await git(repositoryDir, ['remote', 'get-url', 'origin']).catch(() => '');
   // The reader takes the host of addresses only.
   if (!/^(?:https?|ssh):\/\/|^[^/]+@[^/]+:/.test(origin)) return read();
@@ -513,26 +471,24 @@ async function expandedText(
   { changed }: DefinitionFiles,
 ): Promise<string> {
   const reader = findReader();
-  // A place of its own inside the checkout, as the reader demands; git does not see it.
-  const state = join('.git', 'terrarium');
   const values = Object.fromEntries(
     Object.entries(definitionVariables).map(([name, value]) => [
       name,
       { type: 'variable', values: { '*': value.replaceAll('$', '$$$$') } },
     ]),
   );
-  const file = join(dir, state, 'variables.yml');
+  const file = join(dir, READER_FOLDER, 'variables.yml');
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, asciiJson(values), { mode: 0o600 });
   const args = [reader, '--preview', '--no-evaluate-rule-changes', '--file', definitionFile, '--home', folder];
-  args.push('--state-dir', state, '--variables-file', join(state, 'variables.yml'));
+  args.push('--state-dir', READER_FOLDER, '--variables-file', join(READER_FOLDER, 'variables.yml'));
   // The reader takes the branch of the checkout otherwise.
   if (definitionVariables.CI_COMMIT_BRANCH === undefined) args.push('--unset-variable', 'CI_COMMIT_BRANCH');
   const movedFiles = new Map<string, string>();
   const readerFiles = READER_FILES.map((name) => join(dir, name)).filter((path) => existsSync(path));
   try {
     for (const path of new Set([...readerFiles, ...changed.keys()])) {
-      const aside = join(dir, state, `moved-${movedFiles.size}`);
+      const aside = join(dir, READER_FOLDER, `moved-${movedFiles.size}`);
       await renameFile(path, aside);
       movedFiles.set(path, aside);
     }

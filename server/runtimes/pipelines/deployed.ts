@@ -139,7 +139,7 @@ async function look(
     return responsesOf(urls, { ...(image !== undefined && { image }), instances: running }, watching);
   const isOld = instances.some(({ isCurrent }) => !isCurrent);
   watching.report(
-    `container ${name} is ${status}${reason ? `: ${reason}` : isOld ? ', and its old instances still serve' : ''}`,
+    `container ${name} is ${status}${isOld ? ', and its old instances still serve' : ''}${reason ? `: ${reason}` : ''}`,
   );
   return undefined;
 }
@@ -201,7 +201,6 @@ async function isEngineOff(platform: PlatformCalls): Promise<boolean> {
   return status !== undefined && status.engines.length > 0 && status.engines.every(({ state }) => state === 'off');
 }
 
-/** The status of a response, or why there is none. */
 async function statusOf(url: string, signal: AbortSignal): Promise<number | string> {
   try {
     const { status, body } = await sendRequest(url, { signal, limits: within(ANSWER_TIMEOUT_MS) });
@@ -216,7 +215,6 @@ async function statusOf(url: string, signal: AbortSignal): Promise<number | stri
 interface AppAddresses {
   /** Address of the deployment endpoint: what has the same origin is behind the gateway. */
   deployUrl: string | undefined;
-  /** Addresses of the environments of the run. */
   environments: ReadonlyMap<string, string | undefined>;
 }
 

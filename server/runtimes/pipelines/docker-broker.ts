@@ -34,7 +34,6 @@ export interface BrokerOptions extends Omit<MadeImagesOptions, 'askEngine'> {
   path: string;
   /** The engine: a socket or an address. */
   engine: Pick<RequestOptions, 'socketPath' | 'hostname' | 'port'>;
-  /** The marks of the run. */
   world: WorldMark;
   /** The network of the job, in which its containers are, too. */
   network: string;
@@ -107,7 +106,6 @@ export async function openDockerBroker(options: BrokerOptions): Promise<{ close(
   };
 }
 
-/** A request as it goes to the engine. */
 interface Allowed {
   path: string;
   /** Empty if it has none, or if it is an archive. */
@@ -123,7 +121,6 @@ interface Allowed {
   copy?: (source: Readable, target: Writable) => Promise<void>;
 }
 
-/** A response that does not come from the engine. */
 interface OwnResponse {
   status: number;
   /** JSON, unless it has other headers. */
@@ -171,7 +168,6 @@ interface Checked extends Pick<Allowed, 'onSent' | 'copy'> {
 
 type Row = NonNullable<ReturnType<typeof findEngineRequest>>;
 
-/** Checks the requests of a job to the engine. */
 class JobCalls {
   readonly #options: BrokerOptions;
   readonly images: MadeImages;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 
-/** A refusal of a request of a job, with a sentence. */
 export class Refusal extends Error {
   readonly status: number;
 
@@ -30,7 +29,6 @@ const size = z.tuple([z.number(), z.number()]).nullish();
 /** A set in the form of an object; values other than an empty object would name something of the machine. */
 const set = (name: RegExp) => z.record(z.string().regex(name), z.strictObject({})).nullish();
 
-/** Settings of a container that do not lead out of it. */
 const hostConfig = members({
   AutoRemove: flag,
   CapDrop: texts,
@@ -182,7 +180,6 @@ export interface EngineRequest {
   query?: Readonly<Record<string, RegExp>>;
   /** Without it, the request has no body. */
   body?: z.ZodType | 'archive';
-  /** True if its connection turns into another protocol. */
   isUpgrade?: true;
 }
 

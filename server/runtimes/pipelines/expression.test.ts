@@ -31,11 +31,14 @@ it.each([
   ['$BRANCH =~ /feature\\/ferns/', true],
   ['$BRANCH =~ /\\Afeature.*s\\z/', true],
   ['$BRANCH !~ /^main$/', true],
-  ['$NONE =~ /^/', false],
-  ['$NONE !~ /x/', true],
+  // What is not set is compared as an empty text.
+  ['$NONE =~ /^v*/', true],
+  ['$NONE =~ /v+/', false],
+  ['$NONE !~ /v+/', true],
   ['$BRANCH =~ $PATTERN', true],
-  // What is no pattern matches nothing.
+  // A text that is no pattern is searched for the one on the left.
   ['$BRANCH =~ $TEXT', false],
+  ['"pattern" =~ $TEXT', true],
   ['$BRANCH =~ $NONE', false],
 ])('%s is %s', (expression, is) => {
   expect(isTrue(expression, VARIABLES)).toBe(is);
@@ -49,6 +52,19 @@ it.each([
   ['$A && ($B || $C)', { C: '1' }, false],
   ['!$A && $B', { B: '1' }, true],
   ['!($A || $B)', { B: '1' }, false],
+  ['!($A && $B)', { B: '1' }, true],
+  // `!` binds closer than a comparison, which compares its result as a text.
+  ['!$A == "x"', { A: '1' }, false],
+  ['!$A == "false"', { A: '1' }, true],
+  ['"true" == !$A', {}, true],
+  ['!!$A', { A: '1' }, true],
+  // As in Ruby, an empty text counts for `&&` and `||`.
+  ['$A && $B', { A: '', B: '1' }, true],
+  ['$A || $B', { A: '', B: '1' }, false],
+  ['$A && $B', { A: '1', B: '' }, false],
+  ['("a" || "b") == "a"', {}, true],
+  ['$A || false', {}, false],
+  ['$A', { A: ' ' }, false],
   ['$A == "1" && $B != "1"', { A: '1' }, true],
   ['  $A\n  || $B  ', { B: '1' }, true],
 ])('%j with %j is %s', (expression, variables, is) => {
@@ -64,7 +80,8 @@ it.each([
   ['$A)', 'at character 3: `)` is where an operator or the end has to be'],
   ['$A $B', 'at character 4: `$B` is where an operator or the end has to be'],
   ['$A & $B', 'at character 4: `& $B` is not an operator or a value'],
-  ['$A =~ /(/', 'at character 7: the pattern /(/ is not valid'],
+  ['$A =~ /(a/', 'at character 7: the pattern /(a/ is not valid'],
+  ['$A =~ /./', 'at character 7: GitLab does not accept a pattern of a single character. Write /(.)/.'],
   ['$A =~ /a', 'at character 7: the pattern is not closed'],
   ['$A == word', 'at character 7: `word` is not an operator or a value. Texts need quotation marks.'],
 ])('%j is refused in a sentence that names it and the position', (expression, where) => {

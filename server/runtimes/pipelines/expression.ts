@@ -11,8 +11,8 @@ const TOKEN =
 type Token = { at: number } & ({ sign: string } | { value: Value } | { variable: string });
 
 /**
- * Is an `if` of a rule true? Variables, texts, `null`, patterns, `==`, `!=`, `=~`, `!~`, `&&`, `||` and parentheses, as the server
- * has them.
+ * Is an `if` of a rule true? Variables, texts, `null`, patterns, `==`, `!=`, `=~`, `!~`, `!`, `&&`, `||` and parentheses, as the server
+ * has them: `!` binds closer than a comparison, and for `&&` and `||` an empty text is as good as any other, as in Ruby.
  *
  * @throws PipelineError for one that cannot be read
  */
@@ -38,7 +38,7 @@ export function isTrue(expression: string, variables: Readonly<Record<string, st
     at += 1;
     if ('value' in token) return token.value;
     if ('variable' in token) return variables[token.variable] ?? null;
-    if (isNot) return !isTruthy(primary());
+    if (isNot) return !isPresent(primary());
     const inner = either();
     if (!isSign(')')) throw wrong('a `)`');
     at += 1;
@@ -50,34 +50,38 @@ export function isTrue(expression: string, variables: Readonly<Record<string, st
     if (sign === undefined) return leftOperand;
     at += 1;
     const right = primary();
-    if (sign === '==') return leftOperand === right;
-    if (sign === '!=') return leftOperand !== right;
-    // A variable can also contain a pattern.
-    const pattern = typeof right === 'function' ? right : patternOfValue(String(right ?? ''));
-    const isMatch = leftOperand !== null && (pattern?.(String(leftOperand)) ?? false);
-    return sign === '=~' ? isMatch : !isMatch;
+    if (sign === '==' || sign === '!=') return (textOf(leftOperand) === textOf(right)) === (sign === '==');
+    return isMatch(String(leftOperand ?? ''), right) === (sign === '=~');
   };
   const chain = (next: () => Value, sign: '&&' | '||') => (): Value => {
     let leftOperand = next();
     while (isSign(sign)) {
       at += 1;
       // Read in any case.
-      const right = isTruthy(next());
-      leftOperand = sign === '&&' ? isTruthy(leftOperand) && right : isTruthy(leftOperand) || right;
+      const right = next();
+      const isDecided = (leftOperand === null || leftOperand === false) === (sign === '&&');
+      if (!isDecided) leftOperand = right;
     }
     return leftOperand;
   };
   const either: () => Value = chain(chain(comparison, '&&'), '||');
   const result = either();
   if (at < tokens.length) throw wrong('an operator or the end');
-  return isTruthy(result);
+  return isPresent(result);
 }
 
-const isTruthy = (value: Value): boolean => value !== null && value !== false && value !== '';
+/** False for what counts as blank. */
+const isPresent = (value: Value): boolean => value !== null && value !== false && String(value).trim() !== '';
 
-function patternOfValue(text: string): Pattern | undefined {
-  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(text) ?? [];
-  return source === undefined ? undefined : patternOf(source, flags);
+/** A value to compare: the result of a comparison is a text then. */
+const textOf = (value: Value) => (typeof value === 'boolean' ? String(value) : value);
+
+/** True if a pattern matches a text, or if a text, which is no pattern, contains it. A variable can contain a pattern, too. */
+function isMatch(text: string, right: Value): boolean {
+  if (typeof right === 'function') return right(text);
+  if (right === null) return false;
+  const [, source, flags] = /^\/(.+)\/([a-z]*)$/s.exec(String(right)) ?? [];
+  return source === undefined ? String(right).includes(text) : patternOf(source, flags)(text);
 }
 
 const invalid = (expression: string, at: number, why: string) =>
@@ -103,13 +107,15 @@ function tokensOf(expression: string): Token[] {
     if (sign !== undefined) tokens.push({ at, sign });
     else if (variable !== undefined) tokens.push({ at, variable });
     else if (source !== undefined) tokens.push({ at, value: patternIn(expression, at, source, flags) });
-    else if (keyword !== undefined) tokens.push({ at, value: keyword === 'null' ? null : keyword });
+    else if (keyword !== undefined) tokens.push({ at, value: keyword === 'null' ? null : keyword === 'true' });
     else tokens.push({ at, value: double ?? single ?? '' });
   }
   return tokens;
 }
 
 function patternIn(expression: string, at: number, source: string, flags: string | undefined): Pattern {
+  if (source.length === 1)
+    throw invalid(expression, at, `GitLab does not accept a pattern of a single character. Write /(${source})/.`);
   try {
     return patternOf(source, flags);
   } catch (failure) {

@@ -37,10 +37,8 @@ export function withoutPassword(address: string): string {
   return url.href;
 }
 
-/** Programs that pipelines are run with. */
 const PROGRAMS = ['git', 'bash'] as const;
 
-/** Throws PipelineError for a program that pipelines need and that is not there. */
 export async function requirePrograms(): Promise<void> {
   await Promise.all(
     PROGRAMS.map((program) =>

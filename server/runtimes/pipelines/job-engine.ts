@@ -20,7 +20,6 @@ import { EngineUnreachable } from '../containers/engine.ts';
 import { type JobToRun, readLines } from './job-runner.ts';
 import { type JobNetwork, LOOPBACK_FROM_MACHINE } from './platform-route.ts';
 
-/** Time for a job to end after a stop request. */
 const STOP_SECONDS = 2;
 const RESPONSE_LIMIT_MS = 60_000;
 const CLEAR_LIMIT_MS = 30_000;
@@ -98,7 +97,6 @@ export class JobEngine {
     return { hostname: transport.host, port: transport.port };
   }
 
-  /** Creates a network of its own for a job. */
   async createNetwork(): Promise<{ id: string; network: JobNetwork | undefined }> {
     const options = { Name: `terrarium-job-${randomUUID()}`, Labels: marksOf(this.world) };
     const { id } = await this.connection.ask((docker) => docker.createNetwork(options));

@@ -18,7 +18,7 @@ import {
   uploadArtifacts,
 } from './artifacts.ts';
 import { projectDirInContainer, runInContainer, usesDocker } from './container-job.ts';
-import type { AllowFailure } from './definition.ts';
+import type { AllowFailure } from './definition-schema.ts';
 import { git } from './git.ts';
 import type { JobEngine } from './job-engine.ts';
 import { type JobEnvironment, jobVariables } from './job-environment.ts';
@@ -31,26 +31,24 @@ import { duration, type RunLog } from './run-log.ts';
 import type { ScheduledOutcome } from './schedule.ts';
 import { spanMs } from './time-span.ts';
 
+export type FindEngine = () => Promise<JobEngine | { absence: string; isShell?: boolean }>;
+
 export interface JobsOptions {
   runId: string;
   /** The folder of the run; in its `jobs` each job has a folder. */
   folder: string;
   /** The commit's files; each job works in a copy of them. */
   checkoutDir: string;
-  /** The repository from which the checkout was made. */
   repositoryDir: string;
   hasSubmodules: boolean;
-  /** Paths in the checkout. */
   tracked: ReadonlySet<string>;
   projectPath: string;
   variables: RunVariables;
   filesDir: string | undefined;
   artifacts: ArtifactStore;
   cacheDir: string;
-  /** Addresses of the platform. */
   platformUrls: readonly string[];
-  /** The engine that runs images, or the reason why none does. */
-  engine: JobEngine | { absence: string; isShell?: true };
+  findEngine: FindEngine;
   env: Readonly<Record<string, string | undefined>>;
   log: RunLog;
   signal: AbortSignal;
@@ -101,15 +99,17 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
 }
 
 async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number): Promise<JobOutcome> {
-  const { log, engine, env } = options;
+  const { log, findEngine, env } = options;
   const { definition, name } = job;
-  if (definition.image && 'absence' in engine && !engine.isShell)
-    return { exitCode: 1, reason: withoutEngine(engine), kind: 'runner_system_failure' };
-  const isInImage = !('absence' in engine) && definition.image !== null && definition.image !== undefined;
+  const found = definition.image ? await findEngine() : undefined;
+  if (found && 'absence' in found && !found.isShell)
+    return { exitCode: 1, reason: withoutEngine(found), kind: 'runner_system_failure' };
+  const engine = found && !('absence' in found) ? found : undefined;
+  const isInImage = engine !== undefined;
   const inputs = await bringInputs(job, options, attempt, isInImage);
   const { buildsDir, workDir, scriptDir, projectDir, values, jobId } = inputs;
   if (inputs.place) await options.onEnvironment(inputs.place, undefined, false);
-  noteStart(job, options, isInImage, values);
+  noteStart(job, log, isInImage, values);
   const readCoverage = definition.coverage ? coverageReader(definition.coverage) : undefined;
   let coverage: number | undefined;
   const limit = spanMs(definition.timeout ?? undefined);
@@ -133,7 +133,7 @@ async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number
   // Windows has no such modes.
   if (isInImage && SYSTEM !== 'win32') await runProgram('chmod', ['-R', 'a+rwX', buildsDir]);
   else await chmod(join(scriptDir, 'run'), 0o755);
-  const outcome = isInImage
+  const outcome = engine
     ? await runInContainer(toRun, { engine, projectDir, platformUrls: options.platformUrls })
     : await runOnHost(toRun, env);
   if (options.signal.aborted) return outcome;
@@ -190,16 +190,15 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
 
 function noteStart(
   { definition, name, stage }: PlannedJob,
-  { log, engine }: JobsOptions,
+  log: RunLog,
   isInImage: boolean,
   values: Inputs['values'],
 ): void {
   const image = definition.image ? expandText(definition.image.name, values) : undefined;
   log.note(name, `starting ${isInImage ? image : 'shell'} (${stage})`);
   if (isInImage) return;
-  const instead = image === undefined ? '' : ` instead of in ${image}`;
-  const isShell = definition.image && 'absence' in engine;
-  log.note(name, `runs on this machine${instead}${isShell ? `: ${engine.absence}` : ', because it has no image'}`);
+  const reason = image === undefined ? ', because it has no image' : ` instead of in ${image}: --shell is set`;
+  log.note(name, `runs on this machine${reason}`);
   if ((definition.services ?? []).length > 0) log.note(name, 'runs without its services, which need an image');
 }
 

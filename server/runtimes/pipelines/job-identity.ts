@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JobDefinition } from './definition.ts';
+import type { JobDefinition } from './definition-schema.ts';
 
 const MAX_ENVIRONMENT_SLUG = 24;
 

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { OWN_GROUP, signalGroup } from '../../system/process-tree.ts';
 import { type ChildProcess, startProgram } from '../../system/programs.ts';
-import type { ImageDefinition, ServiceDefinition } from './definition.ts';
+import type { ImageDefinition, ServiceDefinition } from './definition-schema.ts';
 import { git, withoutPassword } from './git.ts';
 import { COMMAND_MARK } from './job-script.ts';
 
@@ -19,7 +19,6 @@ export interface JobToRun {
   services: readonly ServiceDefinition[];
   variables: Readonly<Record<string, string>>;
   signal: AbortSignal;
-  /** A line that it printed. */
   onLine(line: string): void;
   onNote(text: string): void;
 }

@@ -1,4 +1,5 @@
-import type { JobDefinition } from './definition.ts';
+import { shellWord } from '../../model/shell-command.ts';
+import type { JobDefinition } from './definition-schema.ts';
 import { spanMs } from './time-span.ts';
 
 /** Names of the files that a job is run by, within a folder of its own. */
@@ -61,7 +62,7 @@ export const commandsOf = ({ before_script, script, after_script }: JobDefinitio
 function scriptText(commands: readonly string[]): string {
   // Only built-in commands of the shell, because an image may have no others.
   const head = 'case "$(set -o)" in *pipefail*) set -o pipefail ;; esac\nset -e\n';
-  return `${head}${commands.map((command) => `printf '%s\\n' ${quoted(formatCommand(command))}\n${command}\n`).join('')}`;
+  return `${head}${commands.map((command) => `printf '%s\\n' ${shellWord(formatCommand(command))}\n${command}\n`).join('')}`;
 }
 
 function formatCommand(command: string): string {
@@ -71,5 +72,3 @@ function formatCommand(command: string): string {
 
 /** Before a command that is said: what scripts print by themselves has no such sign. */
 export const COMMAND_MARK = '\u0001$ ';
-
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -69,7 +69,6 @@ const REFUSED: Readonly<Record<string, string>> = {
   'trigger:project': 'pipelines of other projects are not run',
 };
 
-/** All keywords, by name. */
 export const KEYWORDS: readonly Keyword[] = [
   ...SUPPORTED.map((name): Keyword => ({ name, state: 'supported' })),
   ...Object.entries(DIFFERS).map(([name, note]): Keyword => ({ name, state: 'differs', what: note })),

@@ -29,7 +29,6 @@ interface NamedImage {
 }
 
 export interface MadeImagesOptions {
-  /** The path of the project of the run. */
   project: string;
   /** Hosts of the platform's registry, under all of its addresses. */
   registries: readonly string[];

@@ -69,7 +69,6 @@ export interface PlanOfJob {
 }
 
 export interface SectionMarker {
-  /** Its name. */
   section: string;
   isStart: boolean;
   isCollapsed: boolean;
@@ -77,7 +76,6 @@ export interface SectionMarker {
 
 export interface PlanContext {
   platform: PlatformCalls;
-  /** The environment variables that jobs inherit. */
   env: Readonly<Record<string, string | undefined>>;
   signal: AbortSignal;
   /** @param jobLine the job that the line is about, and the line without its stamp: `$ COMMAND`, `> OUTPUT`, or what the runner says */
@@ -87,7 +85,6 @@ export interface PlanContext {
 export interface PipelineContext extends PlanContext {
   /** The setting `containers.engine`: jobs run where the containers of the platform run. */
   containerEngine: string;
-  /** A section starts or ends in the output of a job. */
   onSection?(job: string, marker: SectionMarker): void;
   onBegin?(run: { id: string }): void;
 }

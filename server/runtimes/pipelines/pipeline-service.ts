@@ -4,11 +4,8 @@ import { KeyPairCalls, type PlatformCalls } from './platform-calls.ts';
 import { SAMPLE_BRANCH, SAMPLE_PROJECT, withSampleRepository } from './sample-repository.ts';
 
 export interface PipelineServiceOptions {
-  /** The sample app's folder in the package. */
   sampleDir: string;
-  /** The environment variables that jobs inherit. */
   env: Readonly<Record<string, string | undefined>>;
-  /** The setting `containers.engine`. */
   containerEngine: string;
   /** The platform, which is spoken to like by any client. */
   baseUrl(): string;
@@ -91,7 +88,6 @@ export class PipelineService {
     );
   }
 
-  /** Runs one job of an earlier run again, likewise. */
   async retry(id: string, job: string): Promise<{ id: string }> {
     const { sampleDir } = this.#options;
     return this.#begin(async (run, platform) => {

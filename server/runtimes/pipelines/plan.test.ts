@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JobDefinition } from './definition.ts';
+import type { JobDefinition } from './definition-schema.ts';
 import type { RunVariables } from './job-variables.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { planOf } from './plan.ts';
@@ -13,6 +13,7 @@ function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>, variables 
     source: 'push',
     branch: 'a',
     files: [],
+    compareCommits: async () => undefined,
     changed: () => [],
     changedSinceDefault: () => [],
     hasWorkflowRules: false,

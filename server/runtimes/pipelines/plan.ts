@@ -1,4 +1,4 @@
-import type { AllowFailure, Definition, JobDefinition } from './definition.ts';
+import type { AllowFailure, Definition, JobDefinition } from './definition-schema.ts';
 import { environmentVariables, identityOf } from './job-identity.ts';
 import {
   asVariables,
@@ -12,7 +12,6 @@ import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
 import { matchingRule, partOf, type RuleFacts, ruleDecision } from './rules.ts';
 
-/** A job that a pipeline runs. */
 export interface PlannedJob {
   name: string;
   /** Its name in its own pipeline, for a job of a child pipeline. */
@@ -32,9 +31,7 @@ export interface PlannedJob {
   node: { index?: number; total: number };
   /** Names of jobs that it waits for; undefined: all of earlier stages. */
   needs: readonly string[] | undefined;
-  /** Names of jobs whose artifacts it gets. */
   artifactsOf: readonly string[];
-  /** The rule by which it takes part. */
   decision: string | undefined;
   /** Jobs of one group do not run at the same time. */
   resourceGroup: string | undefined;
@@ -144,7 +141,6 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
 
 type Need = NonNullable<JobDefinition['needs']>[number];
 
-/** The needs that name jobs of this very pipeline. */
 function needsHere(needs: JobDefinition['needs']): JobDefinition['needs'] {
   return needs?.filter(({ project, pipeline }) => project === undefined && pipeline === undefined);
 }
@@ -213,7 +209,6 @@ function instancesOf(
   }));
 }
 
-/** All combinations of the values of a matrix. */
 function rowsOf(matrix: readonly Readonly<Record<string, readonly string[]>>[]): Record<string, string>[] {
   return matrix.flatMap((row) =>
     Object.entries(row).reduce<Record<string, string>[]>(

@@ -2,7 +2,6 @@ import { type KeyPair, type RefusedCall, RowClient } from '../../api/client/rout
 import { jsonIn } from '../../model/json.ts';
 import { PipelineError } from './pipeline-error.ts';
 
-/** Time for the platform to respond. */
 const TIMEOUT_MS = 60_000;
 
 /** Speaks to a running platform as somebody who may run pipelines there; its refusals have their `status`. */

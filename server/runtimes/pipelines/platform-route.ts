@@ -12,7 +12,6 @@ import { type Duplex, pipeline, type Readable, type Writable } from 'node:stream
 import { json } from 'node:stream/consumers';
 import { listenAt } from '../../api/server/listening.ts';
 
-/** Network of a job in a container engine. */
 export interface JobNetwork {
   /** `172.18.0.0/16` */
   subnet: string;
@@ -102,7 +101,6 @@ function onward(
 }
 
 const ASK_TIMEOUT_MS = 10_000;
-/** Headers of responses that name addresses to follow. */
 const FOLLOWED = ['location', 'link'];
 
 /**
@@ -112,7 +110,6 @@ const FOLLOWED = ['location', 'link'];
 export const NO_TIME_LIMITS = { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 0 };
 
 interface PassOnOptions {
-  /** Applied to addresses in the headers of the response. */
   translate?(text: string): string;
   /** In place of the body of the request. */
   body?: Buffer | undefined;
@@ -120,7 +117,6 @@ interface PassOnOptions {
   copy?: ((source: Readable, target: Writable) => Promise<void>) | undefined;
 }
 
-/** Passes a request on, and its response back. */
 export function passOn(
   req: IncomingMessage,
   res: ServerResponse,

@@ -6,14 +6,12 @@ import type { ScmMergeRequestRecord, ScmProjectRecord } from './scm-client.ts';
 
 export const NO_COMMIT = '0'.repeat(40);
 
-/** Properties of a run, for the variables of its jobs. */
 export interface RunIdentity {
   runId: string;
   source: PipelineSource;
   /** The branch, or the tag. */
   branch: string;
   isTag: boolean;
-  /** The newest commit that the branch had before; undefined for a new branch. */
   beforeSha?: string | undefined;
   checkout: Pick<Checkout, 'sha' | 'commit' | 'baseSha'>;
   project: ScmProjectRecord;
@@ -110,7 +108,6 @@ function projectVariables({ project, scmUrl, jobToken }: RunIdentity) {
   };
 }
 
-/** The registries, with the credentials of the job. */
 function registryVariables({ project, scmUrl, jobToken }: RunIdentity) {
   const { host } = new URL(scmUrl);
   return {

@@ -1,10 +1,8 @@
-import { type Document, isMap, isPair, isScalar, isSeq, visit } from 'yaml';
+import { type Document, isMap, isPair, isScalar, visit, type YAMLSeq } from 'yaml';
 import { PipelineError } from './pipeline-error.ts';
-import { serverScalar } from './server-scalar.ts';
 
 /* What a definition says to its reader, where that understands it in another way than a server. */
 
-/** A change of a text. */
 interface Edit {
   from: number;
   to: number;
@@ -24,10 +22,14 @@ export function edited(content: string, edits: readonly Edit[]): string {
   return parts.join('') + content.slice(end);
 }
 
+/** References consist of names, which the reader knows as they are written. */
+const Seq = (_: unknown, { tag }: YAMLSeq) => (tag === '!reference' ? visit.SKIP : undefined);
+
 /** Writes plain scalars so that the reader reads them as the server. Throws PipelineError for those that the server refuses. */
 export function scalarEdits(document: Document, lineOf: (at: number) => string): Edit[] {
   const edits: Edit[] = [];
   visit(document, {
+    Seq,
     Scalar(key, { type, tag, range, source }) {
       if (key === 'key' || type !== 'PLAIN' || tag !== undefined || !range || source === undefined) return;
       const text = serverScalar(source);
@@ -41,14 +43,40 @@ export function scalarEdits(document: Document, lineOf: (at: number) => string):
   return edits;
 }
 
-/** The name of one job of a matrix. */
+/** Integers up to this are written without an exponent. */
+const MAX_PLAIN = 1e16;
+
+/**
+ * Returns the YAML 1.2 text for a plain scalar that the server reads in another way, because it follows YAML 1.1 (Ruby's Psych);
+ * undefined if both read the same. Null: the server does not accept it.
+ */
+function serverScalar(text: string): string | null | undefined {
+  if (/^(?:yes|on)$/i.test(text)) return 'true';
+  if (/^(?:no|off)$/i.test(text)) return 'false';
+  if (/^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt\s]+\d{1,2}:\d\d:\d\d)/.test(text)) return null;
+  const digits = text.replace(/[_,]/g, '');
+  if (/^[-+]?0[0-7_,]+$/.test(text)) return String(Number.parseInt(digits, 8));
+  if (/^[-+]?(?:0|[1-9](?:[_,]?\d)*)$/.test(text)) return digits === text ? undefined : digits;
+  if (/^[-+]?\d[\d_]*(?::[0-5]?\d){1,2}$/.test(text)) {
+    // Hours and minutes, or hours, minutes and seconds, in seconds.
+    const [hours = 0, minutes = 0, seconds = 0] = digits.split(':').map(Number);
+    return String(hours * 3_600 + minutes * 60 + seconds);
+  }
+  if (/^[-+]?(?:\d[\d_,]*\.\d*|\.\d+)(?:e[-+]\d+)?$/i.test(text)) {
+    const number = Number(digits);
+    return Number.isInteger(number) && Math.abs(number) < MAX_PLAIN ? `"${number}.0"` : undefined;
+  }
+  // What only YAML 1.2 reads as a number.
+  return /^[-+]?(?:0o[0-7_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.[\d_]+)(?:e[-+]?\d+)?)$/i.test(text) ? `"${text}"` : undefined;
+}
+
 const MATRIX_JOB = /^(.+): \[.*\]$/;
-export const isMatrixJob = (name: unknown) => typeof name === 'string' && MATRIX_JOB.test(name);
 
 /** Replaces the names of single jobs of a matrix in needs and dependencies by that of the whole job, the only one that the reader knows. */
 export function nameEdits(document: Document): Edit[] {
   const edits: Edit[] = [];
   visit(document, {
+    Seq,
     Scalar(key, { value, range }, path) {
       const keywords = path.flatMap((node) => (isPair(node) && isScalar(node.key) ? [node.key.value] : []));
       const isNeed = keywords.some((keyword) => keyword === 'needs' || keyword === 'dependencies');
@@ -60,24 +88,15 @@ export function nameEdits(document: Document): Edit[] {
   return edits;
 }
 
-/**
- * Replaces the changed files of an include's rule, which the reader ignores, by a file that does not exist.
- *
- * @param isUnchanged true for a rule of whose files none has changed
- */
-export function includeEdits(document: Document | undefined, isUnchanged: (rule: unknown) => boolean): Edit[] {
-  const includes = isMap(document?.contents) ? document.contents.get('include', true) : undefined;
-  const rules = (isSeq(includes) ? includes.items : [includes]).flatMap((include) => {
-    const list = isMap(include) ? include.get('rules', true) : undefined;
-    return isSeq(list) ? list.items : [];
-  });
-  return rules.flatMap((rule) => {
-    if (!document || !isMap(rule) || !isUnchanged(rule.toJS(document))) return [];
-    const [pair] = ['exists', 'changes'].flatMap((name) =>
-      rule.items.filter(({ key }) => isScalar(key) && key.value === name),
-    );
-    const [from] = (isScalar(pair?.key) && pair.key.range) || [];
-    const [, to] = Object(pair?.value).range ?? [];
-    return from === undefined || to === undefined ? [] : [{ from, to, text: 'exists: [.git/none]' }];
+/** Puts other includes in front of those of a document, which become the value of a hidden key, because they can have anchors. */
+export function includeEdits(document: Document | undefined, content: string, includes: readonly unknown[]): Edit[] {
+  const { contents } = document ?? {};
+  if (!isMap(contents)) return [];
+  return contents.items.flatMap(({ key }) => {
+    if (!isScalar(key) || key.value !== 'include' || !key.range) return [];
+    const [from, to] = key.range;
+    const indent = ' '.repeat(from - content.lastIndexOf('\n', from - 1) - 1);
+    const separator = contents.flow ? ', ' : `\n${indent}`;
+    return [{ from, to, text: `include: ${JSON.stringify(includes)}${separator}.include-with-rules` }];
   });
 }

@@ -20,7 +20,7 @@ import { type ChosenJobs, isAmong } from './choose-jobs.ts';
 import { appsOf, waitForApp } from './deployed.ts';
 import { JobEngine } from './job-engine.ts';
 import type { JobEnvironment } from './job-environment.ts';
-import { type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
+import { type FindEngine, type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
 import type { RunFolder } from './run-folder.ts';
@@ -32,7 +32,6 @@ import { spanMs } from './time-span.ts';
 /** As on the server, a week. */
 const MAX_DELAY_MS = 604_800_000;
 
-/** The reasons why a job did not run, for the end of the log. */
 const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   manual: 'a manual job runs when it is started in the window, or with --job NAME',
   failure: 'an earlier job failed or was skipped',
@@ -59,9 +58,27 @@ interface RecordedRunOptions {
 
 /** Runs the jobs, one after the other or side by side, and keeps the platform's record of them up to date. */
 export async function recordedRun(options: RecordedRunOptions): Promise<PipelineEnd> {
+  const { env, containerEngine } = options.context;
+  let engine: ReturnType<FindEngine> | undefined;
+  // Only for a job that needs it: an engine that hangs does not hold up a run without images.
+  const findEngine = () => {
+    engine ??= options.request.usesShell
+      ? Promise.resolve({ absence: '--shell is set', isShell: true })
+      : JobEngine.find(env, containerEngine, basename(options.folder.path));
+    return engine;
+  };
+  try {
+    return await runWith(options, findEngine);
+  } finally {
+    const usedEngine = await engine;
+    if (usedEngine && !('absence' in usedEngine)) await usedEngine.end();
+  }
+}
+
+async function runWith(options: RecordedRunOptions, findEngine: FindEngine): Promise<PipelineEnd> {
   const { request, context, project, secrets } = options;
   const { platform, signal, reportLine, onBegin, onSection } = context;
-  const startedRun = await beginRun(options);
+  const startedRun = await beginRun(options, findEngine);
   const { id } = startedRun;
   onBegin?.({ id });
   await storeVariables(project.web_url, id, request.typed).catch(() => undefined); // only a retry misses them
@@ -93,28 +110,27 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
     throw failure;
   } finally {
     log.end();
-    if (!('absence' in startedRun.engine)) await startedRun.engine.end();
   }
 }
 
 /** Records the run on the platform, if its jobs can run. */
-async function beginRun({ request, context, folder, start, chosen, children }: RecordedRunOptions) {
-  const { platform, env, containerEngine } = context;
+async function beginRun(
+  { request, context: { platform }, start, chosen, children }: RecordedRunOptions,
+  findEngine: FindEngine,
+) {
   const isChosen = isAmong(request.only);
   const jobs = [...chosen.jobs, ...jobsIn(children)];
   const records = jobs.map((job) => firstRecord(job, isChosen));
-  const engine = request.usesShell
-    ? { absence: '--shell is set', isShell: true as const }
-    : await JobEngine.find(env, containerEngine, basename(folder.path));
   const inImage = jobs.find(
     ({ definition }, index) => records[index]?.state === 'waiting' && definition.image && definition.script,
   );
-  if (inImage && !request.usesShell && 'absence' in engine)
+  const engine = inImage && (await findEngine());
+  if (engine && 'absence' in engine && !engine.isShell)
     throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);
   const { addresses } = await platform.ask(windowRoutes.readStatus);
   const platformUrls = [platform.baseUrl, ...Object.values(addresses)];
   const { id, iid } = await platform.ask(deliveryRoutes.beginPipelineRun, { json: { ...start, jobs: records } });
-  return { id, iid, records, engine, platformUrls };
+  return { id, iid, records, findEngine, platformUrls };
 }
 
 /** The jobs of a run that the platform knows. */
@@ -226,7 +242,6 @@ class BegunRun {
     }
   }
 
-  /** Returns the outcome of a run whose jobs have ended. */
   async #outcome(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
     const { platform, signal } = this.#options.context;
     const log = this.#log;

@@ -11,7 +11,6 @@ const NAMED_BRANCHES = 5;
 
 /** The commit of a branch or tag for which a pipeline runs. */
 export interface Repository {
-  /** Its top folder. */
   dir: string;
   branch: string;
   /** Set if `branch` is the name of a tag. */
@@ -168,7 +167,6 @@ export async function onChanges(dir: string, signal: AbortSignal, act: () => Pro
   }
 }
 
-/** The commit, and which files differ from it since when. */
 export async function stateOf(dir: string, signal?: AbortSignal): Promise<string> {
   const top = await git(dir, ['rev-parse', '--show-toplevel'], { signal });
   const status = await git(top, ['status', '--porcelain=v2', '--branch', '-z', '--untracked-files=all'], { signal });

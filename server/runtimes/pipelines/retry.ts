@@ -8,7 +8,6 @@ import { SOURCES } from './rules.ts';
 import { withSampleRepository } from './sample-repository.ts';
 import { scmOf } from './scm-client.ts';
 
-/** The request that runs a job again, with the commit of its run. */
 export interface PipelineRetry {
   repository: Repository;
   request: Pick<

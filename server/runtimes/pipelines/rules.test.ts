@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { JobDefinition } from './definition.ts';
+import type { JobDefinition } from './definition-schema.ts';
 import { type PipelineSource, partOf, type RuleFacts } from './rules.ts';
 
 const facts = (more: Partial<RuleFacts> = {}): RuleFacts => ({
   source: 'push',
   branch: 'feature/a',
   files: ['Dockerfile', 'src/main.ts'],
+  compareCommits: async () => undefined,
   changed: () => ['src/main.ts'],
   changedSinceDefault: () => ['src/main.ts', 'docs/a.md'],
   hasWorkflowRules: false,

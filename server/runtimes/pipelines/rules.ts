@@ -1,4 +1,4 @@
-import type { AllowFailure, Changes, JobDefinition, RefsFilter, Rule } from './definition.ts';
+import type { AllowFailure, Changes, JobDefinition, RefsFilter, Rule } from './definition-schema.ts';
 import { isTrue } from './expression.ts';
 import { expandText } from './job-variables.ts';
 import { patternOf, ruleMatch } from './pattern.ts';
@@ -7,17 +7,22 @@ import { patternOf, ruleMatch } from './pattern.ts';
 export const SOURCES = ['push', 'merge_request_event', 'web', 'schedule'] as const;
 export type PipelineSource = (typeof SOURCES)[number];
 
-/** The facts that rules can test. */
-export interface RuleFacts {
-  source: PipelineSource;
-  /** The branch, or the tag. */
-  branch: string;
-  isTag?: true;
+/** The files of a commit, and which of them have changed. */
+export interface ComparedFiles {
   files: readonly string[];
+  /** Finds what the others tell, once. */
+  compareCommits(): Promise<unknown>;
   /** Files that the push or the merge request changes; true: all count as changed. Throws PipelineError where that cannot be known. */
   changed(): readonly string[] | true;
   /** Files that have changed since the branch left the default branch, likewise. */
   changedSinceDefault(): readonly string[] | true;
+}
+
+export interface RuleFacts extends ComparedFiles {
+  source: PipelineSource;
+  /** The branch, or the tag. */
+  branch: string;
+  isTag?: true;
   /** True if the definition's workflow has rules. Jobs without any then join each pipeline that those accept. */
   hasWorkflowRules: boolean;
 }
@@ -54,7 +59,7 @@ interface Part {
 export function matchingRule(
   rules: readonly Rule[],
   variables: Readonly<Record<string, string>>,
-  facts: RuleFacts,
+  facts: ComparedFiles,
 ): Rule | undefined {
   return rules.find((rule) => {
     if (rule.if !== undefined && !isTrue(rule.if, variables)) return false;
@@ -67,11 +72,10 @@ export function matchingRule(
   });
 }
 
-/** Returns true if a file of the patterns has changed. */
-export function hasChanged(
+function hasChanged(
   { paths, compare_to: other }: Changes,
   variables: Readonly<Record<string, string>>,
-  facts: Pick<RuleFacts, 'changed' | 'changedSinceDefault'>,
+  facts: ComparedFiles,
 ): boolean {
   const otherBranch = other && expandText(other, variables).replace('refs/heads/', '');
   const isOther = otherBranch !== undefined && otherBranch !== variables.CI_DEFAULT_BRANCH;
@@ -108,7 +112,6 @@ export function partOf(
   return { when, allowFailure: job.allow_failure ?? when === 'manual', variables: {} };
 }
 
-/** Evaluates each condition of a filter. */
 function answers(
   { refs, variables: expressions, changes }: RefsFilter,
   variables: Readonly<Record<string, string>>,

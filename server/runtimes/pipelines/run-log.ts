@@ -15,7 +15,6 @@ const ERASED = '\u001b[0K';
 
 export interface RunLogOptions extends Pick<PipelineContext, 'reportLine' | 'onSection'> {
   jobs: readonly PipelineJob[];
-  /** Never printed or kept. */
   secrets: readonly string[];
   report(update: { jobs: readonly PipelineJob[]; log: string[] }): Promise<unknown>;
 }
@@ -25,7 +24,6 @@ export class RunLog {
   readonly #options: RunLogOptions;
   readonly #jobs: Map<string, PipelineJob>;
   readonly #pad: number;
-  /** Start of each job by the monotonic clock. */
   readonly #begunMs = new Map<string, number>();
   #pending: string[] = [];
   #isDirty = false;
@@ -71,7 +69,6 @@ export class RunLog {
     for (const job of this.jobs) if (job.state === 'waiting') this.change(job.name, { state: 'skipped' });
   }
 
-  /** Marks all jobs that have not ended as canceled. */
   cancelRest(): void {
     for (const job of this.jobs) if (!hasEnded(job)) this.change(job.name, { state: 'canceled' });
   }
@@ -82,7 +79,6 @@ export class RunLog {
     this.#pending.push(line);
   }
 
-  /** A line about a job. */
   note(name: string, text: string): void {
     const maskedText = masked(text, this.#options.secrets);
     this.printLine(`${this.#stamp(name)} ${maskedText}`, { job: name, text: maskedText });
@@ -120,7 +116,6 @@ export class RunLog {
     return this.#pending.splice(0, count);
   }
 
-  /** The time, how long the job has run, and its name. */
   #stamp(name: string): string {
     const clock = new Date().toTimeString().slice(0, 8);
     return `[${clock} ${duration(this.elapsedMs(name)).padStart(7)}] ${name.padEnd(this.#pad)} `;

@@ -267,7 +267,6 @@ async function variablesOf(options: PlanOptions, key: KeyPair) {
   return { jobTokenId, secrets, filesDir, variablesFor };
 }
 
-/** Yields lines about the state of the working tree. */
 function* linesOnTree({ repository, takesWorkingTree }: PipelineRequest, { sha, submodules, lfsPointers }: Checkout) {
   const count = `${repository.uncommitted} uncommitted ${repository.uncommitted === 1 ? 'change' : 'changes'}`;
   if (takesWorkingTree)

@@ -7,7 +7,6 @@ import { SYSTEM } from '../../system/this-system.ts';
 import { JobEngine } from './job-engine.ts';
 import type { PipelineContext } from './pipeline-request.ts';
 
-/** Base image of the sample app. */
 export const SAMPLE_IMAGE = 'busybox:1.36';
 /** The image that is built locally from programs of this machine if the base image is not available. */
 const OWN_IMAGE = 'terrarium/sample-base:1';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { JobDefinition } from './definition.ts';
+import type { JobDefinition } from './definition-schema.ts';
 import { planOf } from './plan.ts';
 import { runJobs } from './schedule.ts';
 
@@ -22,6 +22,7 @@ async function ran(defined: Readonly<Record<string, Partial<JobDefinition>>>, ch
       source: 'push',
       branch: 'a',
       files: [],
+      compareCommits: async () => undefined,
       changed: () => [],
       changedSinceDefault: () => [],
       hasWorkflowRules: false,

@@ -17,16 +17,13 @@ export type SkipReason = 'failure' | 'manual' | 'no failure' | 'blocked';
 export interface ScheduleOptions {
   jobs: readonly PlannedJob[];
   stages: readonly string[];
-  /** True if a manual job may run. */
   isChosen(job: PlannedJob): boolean;
   /** True if jobs wait for others. Jobs that are run one by one do not. */
   isOrdered: boolean;
   maxAtOnce: number;
   /** Resolves when a delayed job may begin, or the run is canceled. */
   delay(job: PlannedJob): Promise<void>;
-  /** Runs one to its end. */
   run(job: PlannedJob): Promise<ScheduledOutcome>;
-  /** One that does not run. */
   onSkip(job: PlannedJob, why: SkipReason): void;
   signal: AbortSignal;
 }
@@ -39,7 +36,6 @@ export async function runJobs(options: ScheduleOptions): Promise<void> {
   const running = new Set<Promise<void>>();
   /** Delayed jobs that wait, without a place among those that run; true once their time has come. */
   const delayed = new Map<PlannedJob, Promise<void> | true>();
-  /** The groups of the jobs that run. */
   const groups = new Set<string>();
   /** Undefined: it has to wait. */
   const decide = (job: PlannedJob): 'run' | SkipReason | undefined => {

@@ -4,7 +4,6 @@ import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { type PlatformCalls, unlessMissing } from './platform-calls.ts';
 
-/** The most that a page of a list has. */
 const PAGE_SIZE = 100;
 const TIMEOUT_MS = 10_000;
 

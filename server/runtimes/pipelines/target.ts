@@ -5,7 +5,6 @@ import { masked } from '../../model/rules/masked-text.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 
-/** Default port of an app: the port of the sample app. */
 export const DEFAULT_SERVICE_PORT = '8080';
 
 const records = z.array(
@@ -34,14 +33,12 @@ export async function makePipelineKey(client: PlatformCalls, account: string) {
   return {
     key: apiKey,
     secret: apiSecret,
-    /** Revokes it. */
     async end() {
       await client.ask(keyRoutes.deleteApiKey, { path: { api_key: apiKey } });
     },
   };
 }
 
-/** The deployment target in the words of the options. */
 export interface TargetRequest {
   /** Short name or fqon. */
   org: string;
