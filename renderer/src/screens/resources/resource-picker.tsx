@@ -50,7 +50,10 @@ export function ResourcePicker({
   const chosen = picked !== undefined && picked.id === value ? picked : location?.resource;
   const where = location?.path.map(({ name }) => name);
   const [typed, setTyped] = useState<string>();
-  const text = typed ?? (chosen ? chosen.name : (value ?? ''));
+  const text = chosen ? chosen.name : (value ?? '');
+  const key = value ?? null;
+  // A value that arrives while the field has the focus would close the suggestions, or mix its name with what the user types.
+  const [atFocus, setAtFocus] = useState<{ text: string; key: string | null }>();
   const { data: found, isPlaceholderData } = useQuery({
     ...searchOptions({ q: typed, collections, scope, limit: MAX_OFFERED }),
     placeholderData: keepPreviousData,
@@ -59,10 +62,9 @@ export function ResourcePicker({
   return (
     <ComboBox
       items={found?.rows ?? []}
-      inputValue={text}
+      inputValue={typed ?? (atFocus ?? { text }).text}
       onInputChange={(next) => setTyped(next)}
-      // A value that arrives while the user types would close the suggestions.
-      selectedKey={typed === undefined ? (value ?? null) : null}
+      selectedKey={typed === undefined ? (atFocus ?? { key }).key : null}
       onSelectionChange={(key) => {
         const node = found?.rows.find(({ id }) => id === key);
         // If the user leaves the field without a selection, the previous selection stays.
@@ -71,8 +73,13 @@ export function ResourcePicker({
           onChange(node);
         }
         setTyped(undefined);
+        setAtFocus(undefined);
       }}
-      onBlur={() => setTyped(undefined)}
+      onFocus={() => setAtFocus({ text, key })}
+      onBlur={() => {
+        setTyped(undefined);
+        setAtFocus(undefined);
+      }}
       menuTrigger="focus"
       allowsEmptyCollection
       isInvalid={error !== undefined}
