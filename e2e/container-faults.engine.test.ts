@@ -121,7 +121,9 @@ describe('a container that cannot run as it is defined', () => {
       const { status, tasks_healthy: healthy, status_detail: detail } = (await read(container)).properties;
       return healthy === 1 && /restart/.test(detail?.reason) ? status : undefined;
     };
-    await expect.poll(statusBetweenEnds, POLL).toBe('RUNNING');
+    let status: string | undefined;
+    await expect.poll(async () => (status = await statusBetweenEnds()), POLL).toBeDefined();
+    expect(status).toBe('RUNNING');
   });
 
   it('a process that is killed for the memory of its instance is reported even if the instance runs on', async () => {

@@ -36,7 +36,7 @@ export function findResource(
   );
 }
 
-/** A command that asks the platform, without arguments and options of its own. */
+/** A command without arguments that asks the platform, and has no other options. */
 export const platformCommand = (name: string, description: string, ask: (client: PlatformClient) => Promise<Found>) =>
   defineCommand({ name, description, options: platformOptions, ask });
 

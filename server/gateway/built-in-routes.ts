@@ -48,6 +48,7 @@ export class BuiltInRoutes {
     };
   }
 
+  /** The paths are those of `builtInRoutes`, from which the API document is made. */
   find(segments: readonly string[]): BuiltInRoute | undefined {
     const [first, second] = segments;
     if (segments.length !== 2) return undefined;

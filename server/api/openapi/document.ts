@@ -290,13 +290,17 @@ const PLACEHOLDERS = { baseUrl: 'http://base-url.invalid', gatewayUrl: 'http://g
 /** Returns a function that fills the addresses of a reader into a document, which is created once because that is slow. */
 export function documentFor(create: (addresses: DocumentAddresses) => JsonObject) {
   let template: string | undefined;
+  // Most readers use one pair of addresses. The document has a megabyte, and its tag is compared with each request.
+  let last: DocumentAddresses & { tag: string; text: string } = { baseUrl: '', gatewayUrl: '', tag: '', text: '' };
   return ({ baseUrl, gatewayUrl }: DocumentAddresses): { tag: string; text: string } => {
+    if (last.baseUrl === baseUrl && last.gatewayUrl === gatewayUrl) return last;
     template ??= JSON.stringify(create(PLACEHOLDERS));
     const text = template
       .replaceAll(PLACEHOLDERS.baseUrl, () => withinJson(baseUrl))
       .replaceAll(PLACEHOLDERS.gatewayUrl, () => withinJson(gatewayUrl));
     // The entity tag (RFC 9110, 8.8.3).
-    return { tag: `"${createHash('sha256').update(text).digest('base64url')}"`, text };
+    last = { baseUrl, gatewayUrl, tag: `"${createHash('sha256').update(text).digest('base64url')}"`, text };
+    return last;
   };
 }
 

@@ -335,7 +335,7 @@ const documentsIn = (text: string, lineCounter = new LineCounter()) =>
     logLevel: 'error',
   });
 
-const hasRules = (include: unknown) => (Object(include).rules ?? undefined) !== undefined;
+const hasRules = (include: unknown) => Boolean(Object(include).rules);
 
 /** The includes of a file of whose rules one matches, or that have none, without their rules. */
 async function chosenIncludes(

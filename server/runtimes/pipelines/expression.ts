@@ -12,7 +12,7 @@ type Token = { at: number } & ({ sign: string } | { value: Value } | { variable:
 
 /**
  * Is an `if` of a rule true? Variables, texts, `null`, patterns, `==`, `!=`, `=~`, `!~`, `!`, `&&`, `||` and parentheses, as the server
- * has them: `!` binds closer than a comparison, and for `&&` and `||` an empty text is as good as any other, as in Ruby.
+ * has them: `!` binds closer than a comparison, and an empty text is true for `&&` and `||`, as in Ruby.
  *
  * @throws PipelineError for one that cannot be read
  */

@@ -249,7 +249,7 @@ export class SwarmEngine extends DockerEngine {
     };
   }
 
-  /** True if a task has a health command, of its own or of its image, which is known if the connected node has the image. */
+  /** True if a task or its image has a health command. The image's command is only known if the connected node has the image. */
   async #isChecked({ Spec: { ContainerSpec } }: SwarmTask): Promise<boolean> {
     if (ContainerSpec.Healthcheck) return true;
     const { Image: name } = ContainerSpec;

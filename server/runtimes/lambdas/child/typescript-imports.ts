@@ -13,7 +13,7 @@ interface Mapping {
 
 /** Lets imports in TypeScript find what they find for its compiler: `./part.js` is part.ts, and `paths` of tsconfig.json apply. */
 export function acceptTypeScriptImports(): void {
-  // As: deprecated in words, like the extensions.
+  // As: Node's types leave it out. Tools that change how modules are found rely on it.
   const loader = Module as unknown as { _resolveFilename: Resolve };
   const { _resolveFilename: resolveFilename } = loader;
   loader._resolveFilename = (request, parent, ...more) => {

@@ -335,7 +335,7 @@ export class LambdaPool {
     }
     const { startedAtMs = running.acceptedAtMs } = running;
     const { isIsolated } = this.#definition;
-    // A subprocess reports its calls by another way, which may take longer than the outcome. The process of an isolated lambda ends now.
+    // The process of an isolated lambda ends now, so it makes no further calls.
     running.waitsForLateCalls = ending.kind === 'outcome' && !isIsolated && ending.head.goesOn === true;
     const recorded =
       ending.kind === 'outcome'
