@@ -82,6 +82,11 @@ export function jsonOf(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
+/** A position as JSON: an array in a template takes several times as long. */
+export function jsonOfPlace([at, keptBytes, sizeBytes, isWhole]: BodyPlace): string {
+  return isWhole ? `[${at},${keptBytes},${sizeBytes},1]` : `[${at},${keptBytes},${sizeBytes}]`;
+}
+
 export function optionalMember(name: string, text: string | undefined): string {
   return text === undefined ? '' : `,"${name}":${jsonOf(text)}`;
 }

@@ -2,7 +2,6 @@ import type { RecordedRequest, WholeRequest } from '../../api/routes/recorded.ts
 import type { ExchangeFacts } from '../../api/routes/recorded-queries.ts';
 import type { BodyPlace, CapturedBody, ExchangeRecord } from '../../model/exchange-record.ts';
 import { exactTimeOf, wholeMsOf } from '../../model/iso-time.ts';
-import { isSameList } from '../../model/same-list.ts';
 import { traceStartedBy } from '../../model/trace.ts';
 import type { ByteLog } from '../../storage/records/byte-log.ts';
 import type { RecordFigures } from '../../storage/records/record-index.ts';
@@ -11,13 +10,14 @@ import {
   bodyAt,
   endOf,
   jsonOf,
+  jsonOfPlace,
   type KeptBody,
   keepShared,
   keepText,
   optionalMember,
   textAt,
 } from './recorded-bodies.ts';
-import { headerIn, toBodyView, toHeadersView, toSearchedText, toTargetView, toTextOfView } from './shown-body.ts';
+import { headerIn, toBodyView, toHeaderView, toSearchedText, toTargetView, toTextOfView } from './shown-body.ts';
 
 const SEARCHED_BYTES = 16 * 1024;
 /** A longer path is cut, so that a row of the list stays one. */
@@ -52,8 +52,8 @@ export function addExchange(
     `{"plane":"${exchange.plane}","at":"${exactTimeOf(atMs)}","durationMs":${toMicros(exchange.durationMs)},` +
     `"upstreamMs":${toMicros(exchange.upstreamMs)},"method":${jsonOf(exchange.method)},` +
     `"target":${jsonOf(toTargetView(exchange.target).slice(0, MAX_TARGET))},"peer":${jsonOf(exchange.peer)},` +
-    `"isComplete":${exchange.isComplete},"details":[${details}]${status === undefined ? '' : `,"status":${status}`}` +
-    `${request ? `,"request":[${request}]` : ''}${response ? `,"response":[${response}]` : ''}` +
+    `"isComplete":${exchange.isComplete},"details":${jsonOfPlace(details)}${status === undefined ? '' : `,"status":${status}`}` +
+    `${request ? `,"request":${jsonOfPlace(request)}` : ''}${response ? `,"response":${jsonOfPlace(response)}` : ''}` +
     `${executionId === undefined ? '' : `,"executionId":"${executionId}"`}${optionalMember('endpointId', endpointId)}` +
     `${optionalMember('userId', exchange.userId)}${optionalMember('traceId', exchange.traceId)}}`;
   const end = Math.max(endOf(details), request ? endOf(request) : 0, response ? endOf(response) : 0);
@@ -94,19 +94,39 @@ function withoutSecretsIn(body: CapturedBody, headers: readonly string[]): KeptB
   return { bytes, sizeBytes: body.sizeBytes, isWhole: body.sizeBytes === body.bytes.length };
 }
 
-/** Most requests have the same headers as the one before. */
-let lastHeaders: { lines: readonly string[]; json: string } = { lines: [], json: '[]' };
+/** Writes header lines as JSON, most of which are the same as in the previous request. */
+class HeadersWriter {
+  readonly #lines: string[] = [];
+  readonly #texts: string[] = [];
+
+  /** @param lines alternating names and values */
+  textOf(lines: readonly string[]): string {
+    let text = '';
+    for (let at = 0; at < lines.length; at += 2) {
+      const [name = '', value = ''] = [lines[at], lines[at + 1]];
+      if (name !== this.#lines[at] || value !== this.#lines[at + 1]) {
+        this.#lines[at] = name;
+        this.#lines[at + 1] = value;
+        this.#texts[at] = `${at === 0 ? '' : ','}[${jsonOf(name)},${jsonOf(toHeaderView(name, value))}]`;
+      }
+      text += this.#texts[at];
+    }
+    return `[${text}]`;
+  }
+}
+
+const requestHeadersWriter = new HeadersWriter();
+const responseHeadersWriter = new HeadersWriter();
 
 function detailsText({ steps, requestHeaders, responseHeaders }: ExchangeRecord): string {
-  if (!isSameList(lastHeaders.lines, requestHeaders))
-    lastHeaders = { lines: requestHeaders, json: JSON.stringify(toHeadersView(requestHeaders)) };
   let passed = '';
   for (const { name, afterMs } of steps)
     passed += `${passed === '' ? '' : ','}{"name":"${name}","afterMs":${toMicros(afterMs)}}`;
-  let answered = '';
-  for (const [name, value] of toHeadersView(responseHeaders))
-    answered += `${answered === '' ? '' : ','}[${jsonOf(name)},${jsonOf(value)}]`;
-  return `{"requestHeaders":${lastHeaders.json},"steps":[${passed}],"responseHeaders":[${answered}]}`;
+  const [request, response] = [
+    requestHeadersWriter.textOf(requestHeaders),
+    responseHeadersWriter.textOf(responseHeaders),
+  ];
+  return `{"requestHeaders":${request},"steps":[${passed}],"responseHeaders":${response}}`;
 }
 
 function detailsOf(bodies: ByteLog, { details }: RecordedExchange): Details | undefined {

@@ -25,6 +25,7 @@ import {
   bodyAt,
   endOf,
   jsonOf,
+  jsonOfPlace,
   keepBody,
   keepSameText,
   keepShared,
@@ -175,7 +176,8 @@ export function addInvocation(
     `"trigger":"${invocation.trigger}","cold":${invocation.cold},"acceptedAt":"${exactTimeOf(acceptedAtMs)}",` +
     `"finishedAt":"${exactTimeOf(finishedAtMs)}","durationMs":${tenthsBetween(startedAtMs ?? acceptedAtMs, finishedAtMs)},` +
     `"outcome":{"ok":${outcome.ok}${ending}},"logLines":${logs.length},"outboundCalls":${outbound.length},` +
-    `"outboundFailures":${outboundFailures},"kind":"${value.kind}","event":[${event}],"result":[${result}],"details":[${details}]` +
+    `"outboundFailures":${outboundFailures},"kind":"${value.kind}","event":${jsonOfPlace(event)},` +
+    `"result":${jsonOfPlace(result)},"details":${jsonOfPlace(details)}` +
     `${startedAtMs === undefined ? '' : `,"startedAt":"${exactTimeOf(startedAtMs)}"`}` +
     `${warnings === undefined ? '' : `,"warnings":${warnings}`}${optionalMember('outboundFault', outboundFault)}${optionalMember('replayOf', replayOf)}${optionalMember('traceId', readTraceParent(context.headers.traceparent)?.traceId)}}`;
   const mark =

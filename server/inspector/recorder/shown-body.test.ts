@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { captured, MAX_CAPTURED_BYTES } from '../../model/exchange-record.ts';
-import { toBodyView, toHeadersView, toTargetView, toWireBodyView } from './shown-body.ts';
+import { toBodyView, toHeaderView, toTargetView, toWireBodyView } from './shown-body.ts';
 
 const bodyView = (text: string, type?: string) => toBodyView(captured(text), type);
 
@@ -51,24 +51,19 @@ describe('a body as it is shown', () => {
 });
 
 it('headers show the kind of the credentials, not their values', () => {
-  const lines = [
-    'Authorization',
-    'Bearer abc',
-    'authorization',
-    'raw',
-    'Cookie',
-    'a=b',
-    'PRIVATE-TOKEN',
-    'x',
-    'Accept',
+  const headers = {
+    Authorization: 'Bearer abc',
+    authorization: 'raw',
+    Cookie: 'a=b',
+    'PRIVATE-TOKEN': 'x',
+    Accept: '*/*',
+  };
+  expect(Object.entries(headers).map(([name, value]) => toHeaderView(name, value))).toEqual([
+    'Bearer <hidden>',
+    '<hidden>',
+    '<hidden>',
+    '<hidden>',
     '*/*',
-  ];
-  expect(toHeadersView(lines)).toEqual([
-    ['Authorization', 'Bearer <hidden>'],
-    ['authorization', '<hidden>'],
-    ['Cookie', '<hidden>'],
-    ['PRIVATE-TOKEN', '<hidden>'],
-    ['Accept', '*/*'],
   ]);
 });
 

@@ -20,16 +20,7 @@ const HIDDEN_HEADER = /^(set-)?cookie$|token|secret|api-?key/i;
 const FORM = 'application/x-www-form-urlencoded';
 const TEXTUAL = /^text\/|json|xml|javascript|urlencoded|graphql|yaml/i;
 
-/** Header lines, alternating names and values; of credentials only the kind is shown. */
-export function toHeadersView(lines: readonly string[]): [string, string][] {
-  const visibleHeaders: [string, string][] = [];
-  for (let at = 0; at < lines.length; at += 2) {
-    const [name = '', value = ''] = [lines[at], lines[at + 1]];
-    visibleHeaders.push([name, toHeaderView(name, value)]);
-  }
-  return visibleHeaders;
-}
-
+/** The value of a header; of credentials only the kind is shown. */
 export function toHeaderView(name: string, value: string): string {
   const kind = kindOfHeader(name);
   if (kind === 'shown') return value;

@@ -137,6 +137,12 @@ describe('generic processes that are ready', () => {
     await expect.poll(() => spares()).toBe(Math.min(3, availableParallelism()));
   });
 
+  it('take the slot of the process that has been idle longest for a lambda that was changed', async () => {
+    service = await TestLambdaService.start({ limits: { processes: 2 } });
+    for (const id of [service.lambda(TELL_PID), service.lambda(TELL_PID)]) resultOf(await service.invoke(id));
+    await expect.poll(() => service?.lambdas.stats()).toMatchObject({ processes: 2, spares: 1 });
+  });
+
   it('are none where none are wanted', async () => {
     service = await TestLambdaService.start({ limits: { spares: 0 } });
     resultOf(await service.run(TELL_PID));

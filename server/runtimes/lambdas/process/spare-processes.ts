@@ -11,20 +11,28 @@ const MOST = 20;
 const MEMORY_SHARE = 0.1;
 const SPARE_BYTES = 40 * 1024 * 1024;
 
+interface SpareOptions {
+  /** Number to keep, 0 for none. */
+  least: number;
+  steadyMs(): number;
+  /** Starts a process, if there is a free slot. @param mayEndIdle otherwise, the process that has been idle longest may be ended for it */
+  start(mayEndIdle: boolean): LambdaProcess | undefined;
+}
+
 /** Generic processes started ahead, so that a cold call needs no fork: one for each lambda that is likely to need one soon. */
 export class SpareProcesses {
-  readonly #options: { least: number; steadyMs(): number; start(): LambdaProcess | undefined };
+  readonly #options: SpareOptions;
   readonly #spares = new Set<LambdaProcess>();
   /** When which lambda was changed, or was called and needed a process, whichever came last. */
   readonly #requests = new Map<string, { atMs: number; wasCalled: boolean }>();
+  #changedAtMs = Number.NEGATIVE_INFINITY;
   #loading = 0;
   #refillTimer: NodeJS.Timeout | undefined;
   /** Time of the next start on the monotonic clock; an earlier request moves it forward. */
   #refillAtMs = 0;
   #isStopped = false;
 
-  /** `least`: number to keep, 0 for none; `start` returns nothing if there is no free slot. */
-  constructor(options: { least: number; steadyMs(): number; start(): LambdaProcess | undefined }) {
+  constructor(options: SpareOptions) {
     this.#options = options;
   }
 
@@ -33,6 +41,7 @@ export class SpareProcesses {
   }
 
   expect(lambdaId: string): void {
+    this.#changedAtMs = this.#options.steadyMs();
     this.#noteRequest(lambdaId, false);
   }
 
@@ -69,8 +78,9 @@ export class SpareProcesses {
     if (this.#isStopped) return;
     const expectedSpares = this.#expectedSpares();
     while (this.#spares.size > expectedSpares) this.end();
+    const isChanging = this.#options.steadyMs() - this.#changedAtMs < EXPECTED_MS;
     while (this.#spares.size < expectedSpares && this.#loading < availableParallelism()) {
-      const spare = this.#options.start();
+      const spare = this.#options.start(isChanging && this.#spares.size === 0);
       if (!spare) break;
       this.#follow(spare);
     }
