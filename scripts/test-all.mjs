@@ -28,14 +28,17 @@ const AFFECTED_PARTS = 2;
 
 // Podman leaves rules in the system's firewall, which block the next user of the same port: not at the same time as other engines' tests.
 await run('podman', inOwnNetwork(vitest('podman')), ['podman', 'containers']);
-// These load pages from containers, so they need the engine's networks, and none that change meanwhile: before other tests use the engine.
-const pages = run('engine journeys', playwright('engine'), ['browser', 'containers', 'git']);
-// Both mostly wait, which the other journeys fill where they have a network of their own.
-if (!hasOwnNetwork) await pages;
-await Promise.all([pages, run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git'])]);
-// Not at the same time: some tests with containers count on a daemon that responds, and the slow ones keep all processors busy.
-await run('engine tests', vitest('engine'), ['containers', 'git']);
+/** Tests with containers mostly wait for the engine. The journeys come first: pages of containers need networks that do not change meanwhile. */
+async function testWithEngine() {
+  await run('engine journeys', playwright('engine'), ['browser', 'containers', 'git']);
+  await run('engine tests', vitest('engine'), ['containers', 'git']);
+}
+const engineTests = testWithEngine();
+// A browser without a network of its own notices each network that the engine creates.
+if (!hasOwnNetwork) await engineTests;
+await run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git']);
 await run('slow tests', vitest('slow', 'slow-window'), ['git']);
+await engineTests;
 const underNewest = (project, ...rest) => [
   newestNode,
   ...vitest(project).slice(1),
