@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import {
   expectNoLeftovers,
   IDLE,
@@ -292,7 +292,9 @@ it('the log still contains what replaced instances wrote, and a long line as it 
 });
 
 it('a host folder that appears later is found', async () => {
-  const folder = join(await mkdtemp(join(tmpdir(), 'terrarium-host-folder-')), 'later');
+  const parent = await mkdtemp(join(tmpdir(), 'terrarium-host-folder-'));
+  onTestFinished(() => rm(parent, { recursive: true }));
+  const folder = join(parent, 'later');
   const volume = await make.volume(tenant, { type: 'host_path', config: { host_path: folder } });
   const volumes = [{ mount_path: '/mnt/later', volume_id: volume.id }];
   const container = await make.container(tenant, { image, memory: 16, cpus: 0.5, cmd: IDLE, volumes });

@@ -59,7 +59,7 @@ const LIMITS: Readonly<Record<string, readonly (readonly [limit: string, file: s
     ['open terminals of one user', 'inspector/devtools/terminals.ts', 'MAX_OF_ONE_USER'],
     [
       'log lines of ended instances of a container, until the platform stops',
-      'runtimes/containers/docker/ended-logs.ts',
+      'runtimes/containers/docker/instance-logs.ts',
       'ENDED_LINES',
     ],
     ['times of a health check', 'model/types/container-definition.ts', 'MAX_CHECK_S'],

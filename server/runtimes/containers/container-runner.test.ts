@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { StoredResource } from '../../model/record.ts';
 import { CONTAINER } from '../../model/types/container.ts';
-import { connectForTests, newWorldId } from '../../testing/engine.ts';
+import { attachedEngine } from '../../testing/attached-engine.ts';
 import { type EngineServer, startEngineServer } from '../../testing/engine-server.ts';
 import { ContainerRunner } from './container-runner.ts';
-import { DockerEngine } from './docker/docker-engine.ts';
 import type { Instance } from './engine.ts';
-import { EngineConnection } from './engine-connection.ts';
+import type { EngineConnection } from './engine-connection.ts';
 import type { Plan } from './workload.ts';
 
 const RECOVERED_MS = 10_000;
@@ -36,6 +35,7 @@ const record: StoredResource = {
 
 let server: EngineServer;
 let attached: EngineConnection;
+let faults: unknown[];
 let nowMs: number;
 let statuses: unknown[];
 let runner: ContainerRunner;
@@ -46,11 +46,7 @@ beforeEach(async () => {
   const fail = (fault: unknown) => {
     throw fault;
   };
-  const open = async () => new DockerEngine({ worldId: newWorldId(), connection: connectForTests(server.url) });
-  attached = new EngineConnection(
-    { address: server.url, open },
-    { onInstances: () => {}, onEvent: () => {}, onState: () => {}, onFault: fail },
-  );
+  ({ connection: attached, faults } = attachedEngine(server));
   await attached.retry();
   runner = new ContainerRunner(record, plan, {
     ...{ attached, nowMs: () => nowMs, notesOn: () => ['port is another'], drain: async () => {} },
@@ -61,6 +57,7 @@ afterEach(async () => {
   await runner.stop();
   attached.stop();
   await server.stop();
+  expect(faults).toEqual([]);
 });
 
 it.each([0, 5_000])(

@@ -317,17 +317,24 @@ export class ContainerRunner {
     // A definition that is refused is refused again: it waits for a change of the record. So do an image and a folder, unless they come (D-051).
     const refused = failure instanceof EngineRefusal ? failure.kind : undefined;
     if (refused === 'definition') return;
-    if (refused === 'folder') {
-      this.#retryTimer = setTimeout(() => this.wake(), LOOK_MS).unref();
-      return;
-    }
-    if (refused === 'image') {
-      this.#awaitImage();
-      return;
-    }
-    const delayMs = RETRY_MS[Math.min(this.#attempts, RETRY_MS.length - 1)] ?? 0;
-    this.#attempts += 1;
-    this.#retryTimer = setTimeout(() => this.wake(), delayMs).unref();
+    const isMissing = refused === 'image' || refused === 'folder';
+    const retryMs = RETRY_MS[Math.min(this.#attempts, RETRY_MS.length - 1)] ?? 0;
+    if (!isMissing) this.#attempts += 1;
+    this.#wakeIn(isMissing ? LOOK_MS : retryMs, refused === 'image');
+  }
+
+  /** @param awaitsImage then it looks for the image until that exists, because an attempt would pull it */
+  #wakeIn(delayMs: number, awaitsImage: boolean): void {
+    const look = async () => {
+      const found = await this.#answerTo((engine) => engine.findImage(this.#plan.workload.image));
+      if (this.#failure === undefined || this.#isRemoved) return;
+      if (found === undefined) this.#wakeIn(delayMs, true);
+      else this.wake();
+    };
+    this.#retryTimer = setTimeout(() => {
+      if (awaitsImage) look().catch((fault: unknown) => this.#failBy(fault));
+      else this.wake();
+    }, delayMs).unref();
   }
 
   /** Marks the record FAILED by an error of this program, which ends with it. */
@@ -338,19 +345,7 @@ export class ContainerRunner {
     this.#options.onChange();
   }
 
-  #awaitImage(): void {
-    const look = async () => {
-      const found = await this.#answerTo((engine) => engine.findImage(this.#plan.workload.image));
-      if (this.#failure === undefined || this.#isRemoved) return;
-      if (found === undefined) this.#awaitImage();
-      else this.wake();
-    };
-    this.#retryTimer = setTimeout(() => {
-      look().catch((fault: unknown) => this.#failBy(fault));
-    }, LOOK_MS).unref();
-  }
-
-  /** Asks the engine at once, not in line with the work. Resolves to undefined if it refuses or is away. */
+  /** Resolves to undefined if the engine refuses or is away. */
   async #answerTo<T>(question: (engine: ContainerEngine) => Promise<T>): Promise<T | undefined> {
     try {
       return await question(await this.attached.engine());

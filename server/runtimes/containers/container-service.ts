@@ -3,10 +3,11 @@ import { reasonOf } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
+import { isContainerEngine } from '../../model/types/provider-rules.ts';
 import { ContainerRunner } from './container-runner.ts';
 import { EngineLeftovers, EngineUnreachable, type Instance, type IsKept, type PullProgress } from './engine.ts';
 import type { EngineConnection, EngineListener } from './engine-connection.ts';
-import { Engines, type EnginesOptions, isEngineProvider } from './engines.ts';
+import { Engines, type EnginesOptions } from './engines.ts';
 import { leftoverSentence, lockedSentence } from './leftover-sentence.ts';
 import { PullProgressTracker } from './pull-progress-tracker.ts';
 import { lostTo, statusOf } from './status.ts';
@@ -66,7 +67,8 @@ export class ContainerService {
     const { view } = this.#options;
     for (const record of [...view.all('containers'), ...view.all('jobs')]) this.#follow(record);
     // Engines that ran something once may still hold it, whether or not a record is left.
-    for (const provider of view.all('providers')) if (isEngineProvider(provider)) this.engines.connectionOf(provider);
+    for (const provider of view.all('providers'))
+      if (isContainerEngine(provider.type)) this.engines.connectionOf(provider);
     this.#connectTimer = setTimeout(() => this.engines.start(), CONNECT_IDLE_MS).unref();
   }
 
@@ -98,7 +100,7 @@ export class ContainerService {
       if (isRunnable(record)) {
         if (after && after.state === 'Active') this.#follow(after);
         else this.#leave(record);
-      } else if (after && isEngineProvider(after)) {
+      } else if (after && isContainerEngine(after.type)) {
         this.engines.connectionOf(after);
       }
     }
@@ -183,11 +185,8 @@ export class ContainerService {
       return;
     }
     const runner = new ContainerRunner(record, plan, {
+      ...this.#options,
       attached,
-      nowMs: this.#options.nowMs,
-      notesOn: this.#options.notesOn,
-      drain: this.#options.drain,
-      onFault: this.#options.onFault,
       onChange: () => this.#reportUpdate(record.id),
       onPull: (progress) => this.pulls.note(record.id, progress),
     });

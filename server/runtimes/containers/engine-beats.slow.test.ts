@@ -1,36 +1,16 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { connectForTests, newWorldId } from '../../testing/engine.ts';
-import { type EngineServer, startEngineServer } from '../../testing/engine-server.ts';
-import { DockerEngine } from './docker/docker-engine.ts';
-import { EngineConnection } from './engine-connection.ts';
+import { expect, it, onTestFinished } from 'vitest';
+import { attachedEngine } from '../../testing/attached-engine.ts';
+import { startEngineServer } from '../../testing/engine-server.ts';
 
 const POLL = { timeout: 90_000, interval: 100 };
 
-let server: EngineServer;
-let connection: EngineConnection;
-const states: string[] = [];
-const faults: unknown[] = [];
-
-beforeAll(async () => {
-  server = await startEngineServer();
-  const open = async () => new DockerEngine({ worldId: newWorldId(), connection: connectForTests(server.url) });
-  connection = new EngineConnection(
-    { address: server.url, open },
-    {
-      onInstances: () => undefined,
-      onEvent: () => undefined,
-      onState: ({ state }) => states.push(state.kind),
-      onFault: (fault) => faults.push(fault),
-    },
-  );
-});
-afterAll(async () => {
-  connection.stop();
-  await server.stop();
-  expect(faults).toEqual([]);
-});
-
 it('one answer that does not come in time does not make an engine unreachable, two in a row do', async () => {
+  const server = await startEngineServer();
+  const { connection, states, faults } = attachedEngine(server);
+  onTestFinished(async () => {
+    connection.stop();
+    await server.stop();
+  });
   await connection.retry();
   const pings = () => server.requests.filter((url) => url.startsWith('/_ping')).length;
   const before = pings();
@@ -40,4 +20,5 @@ it('one answer that does not come in time does not make an engine unreachable, t
   server.answer(/^\/_ping/, () => undefined);
   await expect.poll(() => states, POLL).toEqual(['ready', 'unreachable']);
   expect(connection.state).toMatchObject({ reason: expect.stringContaining('does not respond') });
+  expect(faults).toEqual([]);
 });

@@ -1,36 +1,24 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectForTests, newWorldId } from '../../testing/engine.ts';
+import { type AttachedEngine, attachedEngine } from '../../testing/attached-engine.ts';
 import { type Answer, type EngineServer, json, startEngineServer } from '../../testing/engine-server.ts';
-import { DockerEngine } from './docker/docker-engine.ts';
-import { EngineConnection } from './engine-connection.ts';
+import type { EngineConnection } from './engine-connection.ts';
 
 /** Long enough for the end of the events to arrive first. */
 const LISTING_MS = 100;
 
 let server: EngineServer;
+let attached: AttachedEngine;
 let connection: EngineConnection;
-let states: string[];
-let faults: unknown[];
 
 beforeEach(async () => {
   server = await startEngineServer();
-  states = [];
-  faults = [];
-  const open = async () => new DockerEngine({ worldId: newWorldId(), connection: connectForTests(server.url) });
-  connection = new EngineConnection(
-    { address: server.url, open },
-    {
-      onInstances: () => undefined,
-      onEvent: () => undefined,
-      onState: ({ state }) => states.push(state.kind),
-      onFault: (fault) => faults.push(fault),
-    },
-  );
+  attached = attachedEngine(server);
+  connection = attached.connection;
 });
 afterEach(async () => {
   connection.stop();
   await server.stop();
-  expect(faults).toEqual([]);
+  expect(attached.faults).toEqual([]);
 });
 
 const webPage =
@@ -79,5 +67,16 @@ it('a connection whose events end while the containers are listed is lost', asyn
     });
   });
   await connection.retry();
-  await expect.poll(() => states).toContain('unreachable');
+  await expect.poll(() => attached.states).toContain('unreachable');
+});
+
+it('work that waits, for example for the health of new instances, keeps no other work from the engine', async () => {
+  await connection.retry();
+  const ends: (() => void)[] = [];
+  const waiting = Array.from({ length: 20 }, () =>
+    connection.use(() => new Promise<void>((resolve) => ends.push(resolve))),
+  );
+  expect(await connection.use(async () => 'done')).toBe('done');
+  for (const end of ends) end();
+  await Promise.all(waiting);
 });

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../model/errors.ts';
 import type { Uuid } from '../../model/record.ts';
-import { Turns } from '../../system/turns.ts';
 import { type ContainerEngine, type EngineEvent, EngineUnreachable, type Instance } from './engine.ts';
 
 /** An engine that went away is asked again after the first, then with growing delay up to the last. */
@@ -11,8 +10,6 @@ const RESYNC_MS = 30_000;
 const BEAT_MS = 3_000;
 /** The time that a call that needs its answer now waits for a lost engine to return. */
 const RETURN_LIMIT_MS = 1_000;
-/** Number of concurrent requests to an engine; more only slow each other down. */
-const MAX_AT_ONCE = 4;
 
 /** No engine, or not yet: `absence` says why, in one sentence (D-050), and `isOff` whether that was wanted. */
 export type EngineSource =
@@ -43,7 +40,6 @@ export class EngineConnection {
   readonly #source: EngineSource;
   #engine: Promise<ContainerEngine> | undefined;
   readonly #listener: EngineListener;
-  readonly #turns = new Turns(MAX_AT_ONCE);
   #state: EngineState = { kind: 'connecting' };
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -79,7 +75,7 @@ export class EngineConnection {
     await this.#connect();
   }
 
-  /** The engine itself, for what is asked of it now and not in line; rejects with EngineUnreachable where there is none. */
+  /** The engine itself; rejects with EngineUnreachable where there is none. */
   async engine(): Promise<ContainerEngine> {
     if ('reason' in this.#state) throw new EngineUnreachable(this.#state.reason);
     return this.#opened();
@@ -120,16 +116,14 @@ export class EngineConnection {
     this.#letGo();
   }
 
-  /** Runs work with the engine when there is space for it. Looks after a connection that turns out to be lost. */
+  /** Runs work with the engine. Looks after a connection that turns out to be lost. */
   async use<T>(work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
-    return this.#turns.run(async () => {
-      try {
-        return await work(await this.engine());
-      } catch (failure) {
-        if (failure instanceof EngineUnreachable && !failure.isTimeout) this.#lose(failure.message);
-        throw failure;
-      }
-    });
+    try {
+      return await work(await this.engine());
+    } catch (failure) {
+      if (failure instanceof EngineUnreachable && !failure.isTimeout) this.#lose(failure.message);
+      throw failure;
+    }
   }
 
   #connect(): Promise<void> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
-import { providerIdOf } from '../../model/types/provider-rules.ts';
+import { isContainerEngine, providerIdOf } from '../../model/types/provider-rules.ts';
 import { type AddressOptions, type DockerAddress, dockerAddress } from './docker/docker-address.ts';
 import type { WorldMark } from './docker/labels.ts';
 import { EngineConnection, type EngineListener, type EngineSource, type EngineState } from './engine-connection.ts';
@@ -25,22 +25,21 @@ interface OpenEngineOptions extends Omit<AddressOptions, 'tls'> {
   stopSeconds: number;
 }
 
+const configOf = ({ properties }: StoredResource) => engineConfig.parse(Object(properties.config));
+
 /** Returns the key that distinguishes one engine from another: two providers with the same key share a connection. */
 function engineKey(provider: StoredResource): string {
-  const { url, tls } = engineConfig.parse(Object(provider.properties.config));
+  const { url, tls } = configOf(provider);
   return JSON.stringify([provider.type === SWARM, url, tls]);
 }
 
 /** Opens the engine that runs a provider's containers (D-082). The client of the engine is loaded when it is opened. */
 function openEngine(provider: StoredResource, options: OpenEngineOptions): EngineSource {
-  const { url, tls } = engineConfig.parse(Object(provider.properties.config));
+  const { url, tls } = configOf(provider);
   if (url === undefined && options.engine === 'none') {
-    const advice = 'set it to auto or to an address';
-    return {
-      address: 'none',
-      absence: `no container engine is attached: the setting containers.engine is none; ${advice}`,
-      isOff: true,
-    };
+    const absence =
+      'no container engine is attached: the setting containers.engine is none; set it to auto or to an address';
+    return { address: 'none', absence, isOff: true };
   }
   let address: DockerAddress;
   try {
@@ -87,11 +86,10 @@ export class Engines {
 
   connectionOf(provider: StoredResource): EngineConnection {
     const key = engineKey(provider);
-    const existingConnection = this.#byKey.get(key);
-    if (existingConnection) return existingConnection;
-    const attached = new EngineConnection(openEngine(provider, this.#options.opening), this.#options.listener);
-    this.#byKey.set(key, attached);
-    return attached;
+    const { opening, listener } = this.#options;
+    const connection = this.#byKey.get(key) ?? new EngineConnection(openEngine(provider, opening), listener);
+    this.#byKey.set(key, connection);
+    return connection;
   }
 
   find(record: StoredResource): EngineConnection | undefined {
@@ -127,10 +125,8 @@ export class Engines {
       ...('reason' in state && { reason: state.reason }),
       providers: this.#options.view
         .all('providers')
-        .filter((provider) => isEngineProvider(provider) && engineKey(provider) === key)
+        .filter((provider) => isContainerEngine(provider.type) && engineKey(provider) === key)
         .map(({ name }) => name),
     }));
   }
 }
-
-export const isEngineProvider = ({ type }: StoredResource): boolean => type.startsWith('Configuration::Provider::CaaS');

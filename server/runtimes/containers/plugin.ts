@@ -5,7 +5,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { portNameOf, toPortMappingsView } from '../../model/types/port-mappings.ts';
 import { event, plugin } from '../../plugin/plugin.ts';
-import { committed } from '../../plugin/tokens.ts';
+import { resourceChanged } from '../../plugin/tokens.ts';
 import { containerStatuses } from '../../services/resources/plugin.ts';
 import { homeFolder } from '../../system/nearest-folder.ts';
 import { ownerHere } from '../../system/owner.ts';
@@ -58,10 +58,12 @@ export const containersPlugin = plugin({
       whenRunning: (id, timeoutMs) => service.whenRunning(id, timeoutMs),
     });
     platform.status(() => statusOf(operations.engines()));
-    platform.on(committed, ({ changes }) => {
-      service.changed(changes);
-      ports.changed(changes);
-    });
+    for (const collection of ['containers', 'jobs', 'providers'] as const) {
+      platform.on(resourceChanged(collection), (change) => {
+        service.changed([change]);
+        ports.changed([change]);
+      });
+    }
     platform.onReady(async () => {
       service.start();
       await ports.start();

@@ -39,8 +39,10 @@ function limitCalls(modem: Modem, limits: CallLimits): () => void {
       abort.abort();
     };
     waiting.add(giveUp);
+    // A stop is answered when the container has ended, which has `t` seconds for it.
+    const limitMs = limits[limitOf(options.path)] + (Number(Object(options.options).t) || 0) * 1_000;
     // What has arrived while this process was busy is read first.
-    const timer = setTimeout(() => setImmediate(giveUp, 'ETIMEDOUT'), limits[limitOf(options.path)]).unref();
+    const timer = setTimeout(() => setImmediate(giveUp, 'ETIMEDOUT'), limitMs).unref();
     dial({ ...options, abortSignal: abort.signal }, end);
   };
   return () => {

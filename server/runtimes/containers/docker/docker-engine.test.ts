@@ -5,6 +5,8 @@ import { connectForTests, newWorldId } from '../../../testing/engine.ts';
 import { json, startEngineServer } from '../../../testing/engine-server.ts';
 import { DockerEngine } from './docker-engine.ts';
 
+/** Longer than the limit of other calls in the test of stops. */
+const SLOW_STOP_MS = 200;
 const server = await startEngineServer();
 const engine = new DockerEngine({ worldId: newWorldId(), stopSeconds: 7, connection: connectForTests(server.url) });
 afterEach(() => server.reset());
@@ -31,6 +33,13 @@ it('an instance that is removed has the stop time of the setting to end', async 
   answerWith(container());
   await engine.remove(randomUUID());
   expect(server.requests).toContain('/containers/ab/stop?t=7');
+});
+
+it('a stop is not given up before the stop time has passed', async () => {
+  const connection = connectForTests(server.url, { limits: { callMs: 1 } });
+  server.answer(/\/stop/, (response) => setTimeout(() => response.writeHead(204).end(), SLOW_STOP_MS));
+  await connection.ask((docker) => docker.getContainer('ab').stop({ t: 3_600 }));
+  connection.close();
 });
 
 it('the log of a paused instance is followed', async () => {

@@ -1,12 +1,19 @@
+import { buffer } from 'node:stream/consumers';
+import type Docker from 'dockerode';
+import { pack } from 'tar-stream';
+import { z } from 'zod';
 import type { LogLine } from '../../../model/invocation.ts';
 import type { Uuid } from '../../../model/record.ts';
+import { Turns } from '../../../system/turns.ts';
 import {
   type ApplyOptions,
   type ClearOptions,
   type ContainerEngine,
   type EngineEvent,
   EngineRefusal,
+  EngineUnreachable,
   type ExecResult,
+  type GivenFile,
   type Instance,
   type InstanceStats,
   type IsKept,
@@ -18,14 +25,14 @@ import {
   type Workload,
 } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
-import { DockerInstances } from './docker-instances.ts';
-import { ENDED_LINES, EndedLogs } from './ended-logs.ts';
 import { execute } from './execute.ts';
 import { pullImage } from './image-pull.ts';
-import { followLogs, type LogSource, readLogs } from './instance-logs.ts';
-import { ownedBy, type WorldMark } from './labels.ts';
+import { instanceDefinition, networkName } from './instance-definition.ts';
+import { ENDED_LINES, EndedLogs, followLogs, type LogSource, readLogs } from './instance-logs.ts';
+import { LABEL, ownedBy, type WorldMark } from './labels.ts';
 import { clearWorld, sweepWorlds } from './leftovers.ts';
-import { bareId } from './read-instance.ts';
+import { ensureNetwork, inTurn, removeNetwork } from './networks.ts';
+import { bareId, inspectedContainer, readInstance } from './read-instance.ts';
 import { openShell } from './shell.ts';
 import { watchInstances } from './watch-instances.ts';
 import { refuseCopy } from './world-users.ts';
@@ -58,6 +65,15 @@ async function readStats(connection: DockerConnection, instanceId: string): Prom
 /** The default of the docker command. */
 const STOP_SECONDS = 10;
 const SWEEP_LIMIT_MS = 60_000;
+/** Instances that start, and that end, at the same time; more only slow each other down. One that ends mostly takes its time. */
+const MAX_STARTS = 4;
+const MAX_ENDS = 16;
+/** A daemon loads a few layers at a time; the image of a pull that waits for them would count as silent. */
+const MAX_PULLS = 4;
+/** The files belong to root, and each user of the container can read them. */
+const FILE_MODE = 0o644;
+
+const listedContainers = z.array(z.looseObject({ Id: z.string(), Created: z.number() }));
 
 export interface DockerEngineOptions extends WorldMark {
   connection: DockerConnection;
@@ -70,14 +86,20 @@ export class DockerEngine implements ContainerEngine {
   protected readonly connection: DockerConnection;
   protected readonly stopSeconds: number;
   protected readonly logSource: LogSource = 'containers';
-  readonly #instances: DockerInstances;
+  /** Only the requests of a start are in line: one that waits for an image or its health keeps no other container from the engine. */
+  protected readonly starts = new Turns(MAX_STARTS);
+  readonly #ends = new Turns(MAX_ENDS);
+  readonly #pulls = new Turns(MAX_PULLS);
   readonly #endedLogs = new EndedLogs();
+  /** CPUs of the engine's machine. */
+  #cpus: number | undefined;
+  /** The platforms of images by the ids of the images. */
+  readonly #platforms = new Map<string, string>();
 
   constructor({ connection, stopSeconds = STOP_SECONDS, ...world }: DockerEngineOptions) {
     this.world = world;
     this.connection = connection;
     this.stopSeconds = stopSeconds;
-    this.#instances = new DockerInstances(world, connection, stopSeconds);
   }
 
   async ping(): Promise<string> {
@@ -90,13 +112,19 @@ export class DockerEngine implements ContainerEngine {
     await this.connection.ask((docker) => docker.ping());
   }
 
-  list(recordId?: Uuid): Promise<Instance[]> {
-    return this.#instances.list(recordId);
+  async list(recordId?: Uuid): Promise<Instance[]> {
+    const filters = ownedBy(this.world.worldId, recordId);
+    const listed = await this.connection.askFor(listedContainers, (docker) =>
+      docker.listContainers({ all: true, filters }),
+    );
+    listed.sort((a, b) => a.Created - b.Created);
+    const found = await Promise.all(listed.map(({ Id }) => this.#find(Id)));
+    return Promise.all(found.filter((instance) => instance !== undefined).map((each) => this.#withPlatforms(each)));
   }
 
   async apply(workload: Workload, options: ApplyOptions): Promise<void> {
     options.signal.throwIfAborted();
-    const found = await this.#instances.list(workload.recordId);
+    const found = await this.list(workload.recordId);
     const isOfNow = ({ revision, imageId }: Instance) =>
       revision === workload.revision && (workload.imageId === undefined || workload.imageId === imageId);
     const old = found.filter((instance) => !isOfNow(instance));
@@ -114,17 +142,18 @@ export class DockerEngine implements ContainerEngine {
     const surplus = workload.kind === 'job' ? [] : present.slice(0, Math.max(0, present.length - workload.instances));
     const removals = [...old, ...surplus].map(async (instance) => {
       await options.beforeRemoval(instance);
-      await this.#remove(instance);
+      await this.#remove(instance.id, instance.recordId);
     });
     for (const removal of await Promise.allSettled(removals)) if (removal.status === 'rejected') throw removal.reason;
   }
 
   async remove(recordId: Uuid): Promise<void> {
-    const found = await this.#instances.list(recordId);
-    await Promise.all(found.map((instance) => this.#remove(instance)));
+    const found = await this.list(recordId);
+    await Promise.all(found.map(({ id }) => this.#remove(id, recordId)));
   }
 
-  clear(options: ClearOptions): Promise<Leftovers> {
+  async clear(options: ClearOptions): Promise<Leftovers> {
+    await refuseCopy(this.connection, this.world);
     return clearWorld(this.connection, this.world.worldId, options);
   }
 
@@ -132,8 +161,22 @@ export class DockerEngine implements ContainerEngine {
     return sweepWorlds(this.connection, SWEEP_LIMIT_MS);
   }
 
-  prune(isKept: IsKept): Promise<void> {
-    return this.#instances.prune(isKept);
+  async prune(isKept: IsKept): Promise<void> {
+    const filters = ownedBy(this.world.worldId);
+    const [networks, { Volumes: volumes }] = await this.connection.ask((docker) =>
+      Promise.all([docker.listNetworks({ filters }), docker.listVolumes({ filters })]),
+    );
+    // A network or volume that is in use (403, 409) or missing (404) is checked again the next time.
+    for (const { Id: id, Name: name, Labels: labels } of networks) {
+      await inTurn(name, async () => {
+        if (isKept('environment', labels?.[LABEL.environment] ?? '')) return;
+        await removeNetwork(this.connection, id);
+      });
+    }
+    for (const { Name: name, Labels: labels } of volumes ?? []) {
+      if (isKept('volume', labels?.[LABEL.volume] ?? '')) continue;
+      await this.connection.askTolerantly((docker) => docker.getVolume(name).remove());
+    }
   }
 
   async logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]> {
@@ -183,19 +226,85 @@ export class DockerEngine implements ContainerEngine {
   }
 
   protected async idsWithLog(recordId: Uuid): Promise<string[]> {
-    return (await this.#instances.list(recordId)).map(({ id }) => id);
+    return (await this.list(recordId)).map(({ id }) => id);
   }
 
   protected async containerOf(instanceId: string): Promise<string> {
     return instanceId;
   }
 
-  async #remove({ id, recordId }: Instance): Promise<void> {
-    await this.#instances.remove(id, async () => {
-      const all = { sinceMs: 0, tail: ENDED_LINES, stderr: true };
-      // An engine that cannot tell its log does not keep the instance.
-      this.#endedLogs.keep(recordId, await readLogs(this.connection, 'containers', [id], all).catch(() => []));
+  /** Stops an instance, then removes it with its anonymous volumes. Its record keeps the end of its log, if one is named. */
+  #remove(id: string, recordId?: Uuid): Promise<void> {
+    return this.#ends.run(async () => {
+      const container = this.connection.docker.getContainer(id);
+      // Missing: gone already. A conflict: it has ended already, or its removal is under way.
+      const tolerantly = (work: () => Promise<unknown>) => this.connection.askTolerantly(work, 'missing', 'conflict');
+      await tolerantly(() => container.stop({ t: this.stopSeconds }));
+      if (recordId !== undefined) {
+        const all = { sinceMs: 0, tail: ENDED_LINES, stderr: true };
+        // An engine that cannot tell its log does not keep the instance.
+        this.#endedLogs.keep(recordId, await readLogs(this.connection, 'containers', [id], all).catch(() => []));
+      }
+      await tolerantly(() => container.remove({ force: true, v: true }));
     });
+  }
+
+  /** The engine does not say why a program of another processor ends at once. */
+  async #withPlatforms(instance: Instance): Promise<Instance> {
+    const { id, exitCode = 0, imageId } = instance;
+    const { platform: engine } = this.connection;
+    if (exitCode === 0 || imageId === undefined || engine === undefined) return instance;
+    const image = await this.#platformOf(imageId);
+    if (image === undefined || image === engine) return instance;
+    // A machine can also run programs of other processors, and those end for other reasons.
+    const end = { sinceMs: 0, tail: 1, stderr: true };
+    const lines = await readLogs(this.connection, 'containers', [id], end).catch(() => []);
+    const isForeign = lines.some(({ text }) => /exec format error/i.test(text));
+    return isForeign ? { ...instance, platforms: { image, engine } } : instance;
+  }
+
+  /** Undefined where the engine does not tell, which hides no instance. */
+  async #platformOf(imageId: string): Promise<string | undefined> {
+    const knownPlatform = this.#platforms.get(imageId);
+    if (knownPlatform !== undefined) return knownPlatform;
+    const inspected = this.connection.ask((docker) => docker.getImage(imageId).inspect());
+    const { Os: os, Architecture: architecture } = Object(await inspected.catch(() => undefined));
+    if (!os || !architecture) return undefined;
+    this.#platforms.set(imageId, `${os}/${architecture}`);
+    return `${os}/${architecture}`;
+  }
+
+  async #find(id: string): Promise<Instance | undefined> {
+    const found = await this.connection.askTolerantly(
+      async (docker) => inspectedContainer.parse(await docker.getContainer(id).inspect()),
+      'missing',
+    );
+    const { address, isOwnKernel } = this.connection;
+    return found && readInstance(found, { ...address, isOwnKernel });
+  }
+
+  /** Starts one instance, or removes it if that fails. Throws EngineRefusal of kind `image` when the daemon has no such image. */
+  async #start(workload: Workload): Promise<Instance> {
+    const { bindAddress } = this.connection.address;
+    this.#cpus ??= Number(Object(await this.connection.ask((docker) => docker.info())).NCPU) || undefined;
+    const options = instanceDefinition(this.world, workload, bindAddress, this.#cpus);
+    const Name = networkName(this.world.worldId, workload.environmentId);
+    await ensureNetwork(this.connection, this.world, workload.environmentId, { Name, Driver: 'bridge' });
+    const container = await this.connection.ask((docker) => docker.createContainer(options));
+    try {
+      if (workload.files.length > 0) {
+        const archive = await archiveOf(workload.files);
+        await this.connection.ask(() => container.putArchive(archive, { path: '/' }));
+      }
+      await this.connection.ask(() => container.start());
+      const started = await this.#find(container.id);
+      if (started) return started;
+      throw new EngineRefusal('fault', `instance ${container.id.slice(0, 12)} was removed while it started`);
+    } catch (failure) {
+      if (!(failure instanceof EngineUnreachable))
+        await this.connection.ask(() => container.remove({ force: true, v: true })).catch(() => undefined);
+      throw failure;
+    }
   }
 
   /** Usable instances of the current revision: removes incomplete ones and starts stopped ones again, except jobs that have run. */
@@ -203,32 +312,64 @@ export class DockerEngine implements ContainerEngine {
     const revivedInstances = await Promise.all(
       present.map(async (instance) => {
         if ((kind === 'job' && instance.state !== 'starting') || isAlive(instance)) return instance;
-        if (instance.state === 'exited' && (await this.#instances.restart(instance.id))) return instance;
-        await this.#instances.remove(instance.id);
+        if (instance.state === 'exited' && (await this.#startAgain(instance.id))) return instance;
+        await this.#remove(instance.id);
         return undefined;
       }),
     );
     return revivedInstances.filter((instance) => instance !== undefined);
   }
 
+  /** False if the daemon refuses. */
+  async #startAgain(id: string): Promise<boolean> {
+    const start = (docker: Docker) =>
+      docker
+        .getContainer(id)
+        .start()
+        .then(() => true);
+    return (await this.starts.run(() => this.connection.askTolerantly(start))) === true;
+  }
+
   /** Starts so many, pulling the image when the daemon turns out not to have it. */
   async #startAll(workload: Workload, count: number, options: ApplyOptions): Promise<Instance[]> {
-    const start = () => this.#instances.start(workload);
+    const failing = new AbortController();
+    const start = () =>
+      this.starts.run(() => {
+        options.signal.throwIfAborted();
+        failing.signal.throwIfAborted();
+        return this.#start(workload);
+      });
     let first: Instance;
     try {
       first = await start();
     } catch (failure) {
       if (!(failure instanceof EngineRefusal) || failure.kind !== 'image') throw failure;
-      await pullImage(this.connection, workload.image, options);
+      await this.#pulls.run(async () => {
+        options.signal.throwIfAborted();
+        // Another container may have pulled it meanwhile.
+        if ((await this.findImage(workload.image)) === undefined)
+          await pullImage(this.connection, workload.image, options);
+      });
       first = await start();
     }
-    return [first, ...(await Promise.all(Array.from({ length: count - 1 }, start)))];
+    const otherStarts = Array.from({ length: count - 1 }, () =>
+      start().catch((failure: unknown) => {
+        failing.abort(failure);
+        throw failure;
+      }),
+    );
+    // Of those that have begun, none is left to a later look.
+    await Promise.allSettled(otherStarts);
+    return [first, ...(await Promise.all(otherStarts))];
   }
 
   /** Offline is no reason not to run what is there: an image that the daemon has is used when it cannot be pulled again. */
   async #pullIfPossible(image: string, options: ApplyOptions): Promise<void> {
     try {
-      await pullImage(this.connection, image, options);
+      await this.#pulls.run(() => {
+        options.signal.throwIfAborted();
+        return pullImage(this.connection, image, options);
+      });
     } catch (failure) {
       options.signal.throwIfAborted();
       if (!(failure instanceof EngineRefusal)) throw failure;
@@ -241,8 +382,17 @@ export class DockerEngine implements ContainerEngine {
     try {
       await Promise.all(newInstances.map((instance) => options.whenReady(instance)));
     } catch (failure) {
-      await Promise.all(newInstances.map(({ id }) => this.#instances.remove(id)));
+      await Promise.all(newInstances.map(({ id }) => this.#remove(id)));
       throw failure;
     }
   }
+}
+
+async function archiveOf(files: readonly GivenFile[]): Promise<Buffer> {
+  const archive = pack();
+  for (const { path, content } of files) {
+    archive.entry({ name: path.replace(/^\/+/, ''), mode: FILE_MODE }, Buffer.from(content));
+  }
+  archive.finalize();
+  return buffer(archive as AsyncIterable<Buffer>); // its type leaves it unknown
 }

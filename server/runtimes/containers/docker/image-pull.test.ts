@@ -30,9 +30,17 @@ it('an image is pulled with the credentials that `docker login` has stored for i
   expect(await read('registry.example:5000/team/app:1', { auths })).toEqual(credentials);
   const hub = { ...user, serveraddress: 'https://index.docker.io/v1/' };
   expect(await read('team/app', { auths })).toEqual(hub);
-  expect(await read('busybox', { auths })).toEqual(hub);
+  for (const image of ['busybox', 'docker.io/team/app:1', 'index.docker.io/team/app'])
+    expect(await read(image, { auths })).toEqual(hub);
   expect(await read('other.example/app', { auths })).toBeUndefined();
   expect(await read('busybox', {})).toBeUndefined();
+});
+
+it('credentials that are stored with the address of a registry count for its host', async () => {
+  const auths = { 'https://registry.example/v1/': { auth: Buffer.from('ada:secret').toString('base64') } };
+  const credentials = { username: 'ada', password: 'secret', serveraddress: 'registry.example' };
+  expect(await read('registry.example/team/app:1', { auths })).toEqual(credentials);
+  expect(await read('registry.example:5000/team/app:1', { auths })).toBeUndefined();
 });
 
 it.runIf(process.platform !== 'win32')('a credential helper is asked for the registry of an image', async () => {

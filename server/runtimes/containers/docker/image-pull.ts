@@ -95,6 +95,8 @@ const DOCKER_HUB = 'https://index.docker.io/v1/';
 const TOKEN_USER = '<token>';
 const HELPER_TIMEOUT_MS = 10_000;
 
+const hostOf = (address: string) => address.replace(/^https?:\/\//, '').split('/', 1)[0];
+
 const clientFile = z.looseObject({
   auths: z.record(z.string(), z.looseObject({ auth: z.string().optional() })).optional(),
   credsStore: z.string().optional(),
@@ -105,13 +107,17 @@ const credentials = z.object({ Username: z.string(), Secret: z.string() });
 /** Finds the credentials that `docker login` has stored for the registry of an image; undefined if there are none. */
 export async function registryCredentials(image: string, user: DockerUser): Promise<AuthConfig | undefined> {
   const [host = ''] = image.split('/', 1);
-  const serveraddress = image.includes('/') && /[.:]|^localhost$/.test(host) ? host : DOCKER_HUB;
+  const isNamed = image.includes('/') && /[.:]|^localhost$/.test(host) && !/^(index\.)?docker\.io$/.test(host);
+  const serveraddress = isNamed ? host : DOCKER_HUB;
   try {
     const file = await readFile(join(clientFolder(user) ?? '', 'config.json'), 'utf8');
     const { auths, credsStore, credHelpers } = clientFile.parse(JSON.parse(file));
     const helper = credHelpers?.[serveraddress] ?? credsStore;
     if (helper === undefined) {
-      const text = Buffer.from(auths?.[serveraddress]?.auth ?? '', 'base64').toString();
+      // Other programs store the address of a registry, which counts for its host, as for the docker command.
+      const entries = Object.entries(auths ?? {});
+      const [, stored] = entries.find(([address]) => hostOf(address) === hostOf(serveraddress)) ?? [];
+      const text = Buffer.from(auths?.[serveraddress]?.auth ?? stored?.auth ?? '', 'base64').toString();
       const [, username, password = ''] = /^([^:]+):(.*)$/s.exec(text) ?? [];
       return username === undefined ? undefined : { username, password, serveraddress };
     }

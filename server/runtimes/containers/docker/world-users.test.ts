@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ownerHere } from '../../../system/owner.ts';
-import { beginOf } from '../../../system/processes.ts';
 import { connectForTests, newWorldId } from '../../../testing/engine.ts';
 import { type EngineServer, json, startEngineServer } from '../../../testing/engine-server.ts';
 import { DockerEngine } from './docker-engine.ts';
@@ -12,52 +10,67 @@ import { DockerEngine } from './docker-engine.ts';
 const worldId = newWorldId();
 
 let server: EngineServer;
-let engine: DockerEngine;
+let folder: string;
 let original: string;
 let copy: string;
-let other: ReturnType<typeof spawn>;
 
 beforeEach(async () => {
-  [original, copy] = (await Promise.all(['original-', 'copy-'].map((name) => mkdtemp(join(tmpdir(), name))))) as [
-    string,
-    string,
-  ];
-  other = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)']);
-  server = await startEngineServer();
-  const labels = { 'terrarium.world': worldId, 'terrarium.owner': JSON.stringify(await ownerHere(original)) };
-  server.answer(/^\/containers/, json([{ Id: 'ab', Names: ['/shop'], Created: 1, Labels: labels }]));
-  engine = new DockerEngine({ worldId, owner: await ownerHere(copy), connection: connectForTests(server.url) });
+  folder = await mkdtemp(join(tmpdir(), 'copies-'));
+  [original, copy] = [await mkdtemp(join(folder, 'original-')), await mkdtemp(join(folder, 'copy-'))];
   await writeFile(join(original, 'world.json'), JSON.stringify({ id: worldId }));
-  await writeFile(join(original, 'lock'), `${other.pid}\n${await beginOf(other.pid ?? 0)}\n`);
+  server = await startEngineServer();
 });
 afterEach(async () => {
-  other.kill();
-  engine.close();
   await server.stop();
-  for (const folder of [original, copy]) await rm(folder, { recursive: true });
+  await rm(folder, { recursive: true });
 });
 
-describe('an engine in which another folder has containers of the same world', () => {
-  it('is not used while a platform runs in that folder, which the reason names with the copy', async () => {
-    const failure = await engine.ping().catch((reason: Error) => reason);
+const labels = async () => ({
+  'terrarium.world': worldId,
+  'terrarium.owner': JSON.stringify(await ownerHere(original)),
+});
+const keepContainer = async () =>
+  server.answer(/^\/containers/, json([{ Id: 'ab', Names: ['/shop'], Created: 1, Labels: await labels() }]));
+
+/** Resolves to the name and version of the engine, or to the reason why it is not used from a folder. */
+async function resultFrom(dataDir: string): Promise<unknown> {
+  const connection = connectForTests(server.url);
+  const engine = new DockerEngine({ worldId, owner: await ownerHere(dataDir), connection });
+  return engine
+    .ping()
+    .catch((reason: Error) => reason)
+    .finally(() => engine.close());
+}
+
+describe('an engine in which another folder has something of the same world', () => {
+  it('is not used from a copy, whose reason names both folders', async () => {
+    await keepContainer();
+    const failure = await resultFrom(copy);
     expect(failure).toMatchObject({ name: 'EngineUnreachable' });
-    for (const part of [original, copy, String(other.pid), server.url]) expect(String(failure)).toContain(part);
+    for (const part of [original, copy, server.url]) expect(String(failure)).toContain(part);
   });
 
-  it('is used when no platform runs there', async () => {
-    await rm(join(original, 'lock'));
-    await engine.ping();
+  it('is not used from a copy if it has no more than a volume', async () => {
+    server.answer(/^\/volumes/, json({ Volumes: [{ Name: 'data', Labels: await labels() }] }));
+    expect(await resultFrom(copy)).toMatchObject({ name: 'EngineUnreachable' });
+  });
+
+  it('is used when the other folder is gone', async () => {
+    await keepContainer();
+    await rm(original, { recursive: true });
+    expect(await resultFrom(copy)).toContain('Docker');
   });
 
   it('is used when that folder has another world by now', async () => {
+    await keepContainer();
     await writeFile(join(original, 'world.json'), JSON.stringify({ id: newWorldId() }));
-    await engine.ping();
+    expect(await resultFrom(copy)).toContain('Docker');
   });
 
-  it('is used by the platform of that folder', async () => {
-    const owner = await ownerHere(original, other.pid);
-    const originalEngine = new DockerEngine({ worldId, owner, connection: connectForTests(server.url) });
-    await originalEngine.ping();
-    originalEngine.close();
+  it('is used from that folder, also through a link', async () => {
+    await keepContainer();
+    await symlink(original, join(folder, 'link'), 'junction');
+    expect(await resultFrom(original)).toContain('Docker');
+    expect(await resultFrom(join(folder, 'link'))).toContain('Docker');
   });
 });

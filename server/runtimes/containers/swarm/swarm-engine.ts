@@ -265,7 +265,7 @@ export class SwarmEngine extends DockerEngine {
   async #started(workload: Workload, signal: AbortSignal): Promise<Instance[]> {
     for (const untilMs = Date.now() + SETTLE_LIMIT_MS; ; await pause(POLL_INTERVAL_MS)) {
       signal.throwIfAborted();
-      const present = await this.list(workload.recordId);
+      const present = await this.starts.run(() => this.list(workload.recordId));
       const instances = present.filter(({ revision }) => revision === workload.revision);
       const refused = instances.find(({ state, error }) => state !== 'starting' && state !== 'running' && error);
       if (refused?.error) throw new EngineRefusal(isImageError(refused.error) ? 'image' : 'definition', refused.error);
