@@ -130,6 +130,8 @@ deploy: {script: ['echo "to $[[ inputs.env ]]"']}
     const { out, exitCode } = await runJobs(`child: {trigger: {include: ${include}, strategy: depend}}\n`);
     expect(exitCode, out).toBe(0);
     expect(out).toContain('> to staging');
+    const all = await runJobs('child: {trigger: {include: ci/inp*.yml, strategy: depend}}\n');
+    expect(all.out).toContain('> to production');
   });
 
   it('"trigger:include": a child pipeline that cannot be created fails the job', async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import {
   chmod,
   lstat,
@@ -138,6 +139,30 @@ it('the key of a cache follows the content of a file of the commit, below $CI_PR
   await writeFile(join(checkoutDir, 'lock'), 'first');
   await restoreCaches(caches, cacheContext);
   expect(await readFile(join(workDir, 'deps'), 'utf8')).toBe('of the first lock');
+});
+
+it('"cache": protected and other branches share one only with `unprotect`', async () => {
+  const workDir = join(folder, 'work');
+  await mkdir(workDir, { recursive: true });
+  const context = {
+    dir: join(folder, 'kept'),
+    checkoutDir: workDir,
+    projectDir: '/p',
+    workDir,
+    tracked: new Set<string>(),
+  };
+  const onProtected = { ...context, values: { CI_COMMIT_REF_PROTECTED: 'true' } };
+  const onOther = { ...context, values: { CI_COMMIT_REF_PROTECTED: 'false' } };
+  for (const unprotect of [false, true]) {
+    const caches = [{ key: 'k', paths: ['deps'], unprotect }];
+    await writeFile(join(workDir, 'deps'), 'of the default branch');
+    await saveCaches(caches, onProtected, true);
+    await rm(join(workDir, 'deps'));
+    await restoreCaches(caches, onOther);
+    expect(existsSync(join(workDir, 'deps'))).toBe(unprotect);
+    await restoreCaches(caches, onProtected);
+    expect(await readFile(join(workDir, 'deps'), 'utf8')).toBe('of the default branch');
+  }
 });
 
 describe('artifacts of a job', () => {

@@ -249,17 +249,19 @@ export async function saveCaches(
 }
 
 async function cacheName(
-  { key }: CacheDefinition,
+  { key, unprotect }: CacheDefinition,
   index: number,
   { checkoutDir, projectDir, values }: CacheContext,
 ): Promise<string> {
-  if (typeof key !== 'object' || key === null) return folderName(expandText(key || 'default', values));
+  // As on the server, so that a branch cannot change what jobs of a protected one find.
+  const suffix = values.CI_COMMIT_REF_PROTECTED === 'true' && !unprotect ? 'protected' : 'non_protected';
+  if (typeof key !== 'object' || key === null) return folderName(`${expandText(key || 'default', values)}-${suffix}`);
   const hash = createHash('sha256');
   for (const file of key.files) {
     const path = pathInProject(file, { projectDir, values });
     hash.update(await readFile(join(checkoutDir, path)).catch(() => ''));
   }
-  return folderName(`${index}-${expandText(key.prefix ?? '', values)}-${hash.digest('hex')}`);
+  return folderName(`${index}-${expandText(key.prefix ?? '', values)}-${hash.digest('hex')}-${suffix}`);
 }
 
 const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSuccess: boolean) =>

@@ -19,6 +19,7 @@ afterEach(async () => {
 async function checkOut(
   files: Readonly<Record<string, string>>,
   prepare = async (_dir: string): Promise<unknown> => undefined,
+  branch?: string,
 ) {
   const dir = join(folder, 'repository');
   await git(folder, ['init', '--quiet', '--initial-branch', 'main', dir]);
@@ -27,7 +28,7 @@ async function checkOut(
   await git(dir, ['add', '--all']);
   await git(dir, [...AUTHOR, 'commit', '--quiet', '--message', 'one']);
   await prepare(dir);
-  const repository = await readRepository(dir, undefined);
+  const repository = await readRepository(dir, branch);
   const to = join(folder, 'checkout');
   const { signal } = new AbortController();
   return makeCheckout({ repository, to, takesWorkingTree: false, defaultBranch: 'main', originUrl: dir, signal });
@@ -49,4 +50,19 @@ it('names files and submodules as they are written, and finds the commit before'
   expect(submodules).toEqual(['größe "1"']);
   expect(defaultSha).toBe(sha);
   expect(baseSha).toBe(await git(join(folder, 'repository'), ['rev-parse', 'HEAD~1']));
+});
+
+it.each([
+  [undefined, /^v1-1-g/, undefined],
+  ['v1', /^v1$/, 'Release notes\n\n- first'],
+  ['light', /^v1-1-g/, ''],
+])('"git describe" finds annotated tags, as on GitLab, in the pipeline of %s', async (ref, version, message) => {
+  const addTags = async (dir: string) => {
+    await git(dir, [...AUTHOR, 'tag', '--annotate', 'v1', '--message', 'Release notes\n\n- first']);
+    await git(dir, [...AUTHOR, 'commit', '--quiet', '--allow-empty', '--message', 'two']);
+    await git(dir, ['tag', 'light']);
+  };
+  const { dir, commit } = await checkOut({}, addTags, ref);
+  expect(await git(dir, ['describe'])).toMatch(version);
+  expect(commit.tagMessage).toBe(message);
 });

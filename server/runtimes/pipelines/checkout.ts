@@ -28,7 +28,8 @@ export interface Checkout {
   baseSha: string | undefined;
   /** The newest commit of the default branch that the repository knows. */
   defaultSha: string | undefined;
-  commit: { title: string; message: string; timestamp: string; author: string };
+  /** `tagMessage` is empty for a tag without one, and undefined for a branch. */
+  commit: { title: string; message: string; timestamp: string; author: string; tagMessage?: string | undefined };
   files: string[];
   /** Folders of submodules, which are empty, as on a server. */
   submodules: string[];
@@ -49,9 +50,13 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
   const run = (...args: string[]) => git(to, args, { signal });
   try {
     await mkdir(to);
-    const [depth, [remoteSha, ownSha, parentSha]] = await Promise.all([
+    const tag = `refs/tags/${branch}`;
+    const names = [`refs/remotes/origin/${defaultBranch}`, `refs/heads/${defaultBranch}`, `${sha}~1`, tag];
+    const messageFormat = '%(if:equals=tag)%(objecttype)%(then)%(contents)%(end)';
+    const [depth, [remoteSha, ownSha, parentSha, tagSha], tagMessage] = await Promise.all([
       depthFor(repository),
-      commitsOf(source, [`refs/remotes/origin/${defaultBranch}`, `refs/heads/${defaultBranch}`, `${sha}~1`]),
+      commitsOf(source, names),
+      isTag ? git(source, ['for-each-ref', `--format=${messageFormat}`, tag]) : undefined,
     ]);
     const defaultSha = remoteSha ?? ownSha;
     await run('init', '--quiet', '--initial-branch', branch);
@@ -60,21 +65,23 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
     await run('remote', 'add', 'origin', originUrl);
     // Also of a shallow repository, and also a commit that no branch leads to any more.
     const uploadCommand = 'git -c uploadpack.allowAnySHA1InWant=true upload-pack';
-    const options = ['--quiet', '--no-tags', '--update-shallow', '--upload-pack', uploadCommand];
+    const options = ['--quiet', '--update-shallow', '--upload-pack', uploadCommand];
     if (depth > 0) options.push('--depth', String(depth));
-    await run('fetch', ...options, source, sha, ...(defaultSha === undefined ? [] : [defaultSha]));
+    const refs = new Map<string, string>();
+    if (defaultSha !== undefined) refs.set(`refs/remotes/origin/${defaultBranch}`, defaultSha);
+    // A run can be of a commit from which its tag was moved.
+    if (isTag) refs.set(tag, tagSha === sha ? tag : sha);
+    if (isTag && tagSha !== sha) options.push('--no-tags');
+    else refs.set(`refs/remotes/origin/${branch}`, sha);
+    // With the tags of these commits, unless one of them is at another commit now.
+    await run('fetch', ...options, source, ...Array.from(refs, ([ref, commit]) => `${commit}:${ref}`));
     await git(to, ['checkout', '--quiet', ...(isTag ? ['--detach'] : ['-B', branch]), sha], {
       signal,
       env: { GIT_LFS_SKIP_SMUDGE: '1' },
     });
-    const refs = new Map<string, string>();
-    if (defaultSha !== undefined) refs.set(`refs/remotes/origin/${defaultBranch}`, defaultSha);
-    refs.set(isTag ? `refs/tags/${branch}` : `refs/remotes/origin/${branch}`, sha);
-    const input = Array.from(refs, ([ref, commit]) => `update ${ref} ${commit}\n`).join('');
     const [lfsPointers, baseSha] = await Promise.all([
       withoutContent(source, to),
       branch === defaultBranch ? pushedBase(source, remoteSha, sha, parentSha) : mergeBase(source, defaultSha, sha),
-      git(to, ['update-ref', '--stdin'], { signal, input }),
     ]);
     if (takesWorkingTree) await takeWorkingTree(source, to, signal);
     const [log, listed] = await Promise.all([
@@ -89,7 +96,7 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
       sha: commitSha,
       baseSha,
       defaultSha,
-      commit: { title, message: message.join('\n').trimEnd(), timestamp, author },
+      commit: { title, message: message.join('\n').trimEnd(), timestamp, author, tagMessage },
       files: entries.map(({ path }) => path),
       submodules: entries.flatMap(({ mode, path }) => (mode === '160000' ? path : [])),
       lfsPointers,

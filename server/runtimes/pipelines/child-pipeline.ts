@@ -24,10 +24,16 @@ import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule
 /** Levels of child pipelines, as on the server. */
 const MAX_DEPTH = 2;
 
+const include = z.looseObject({
+  local: z.string().optional(),
+  artifact: z.string().optional(),
+  job: z.string().optional(),
+});
 const included = z.union([
-  z.string().transform((local) => ({ local, inputs: undefined })),
-  z.looseObject({ local: z.string() }),
-  z.looseObject({ artifact: z.string(), job: z.string() }),
+  z.string().transform((location): z.output<typeof include> => {
+    return /^https?:/.test(location) ? { remote: location } : { local: location };
+  }),
+  include,
 ]);
 const trigger = z.looseObject({
   include: z.union([included.transform((singleInclude) => [singleInclude]), z.array(included)]),
@@ -53,7 +59,7 @@ interface ReadingOptions extends Pick<JobsOptions, 'repositoryDir' | 'checkoutDi
 export interface ChildOptions extends ReadingOptions, Pick<JobsOptions, 'artifacts' | 'log'> {
   isForced: boolean | undefined;
   expected: ReadonlyMap<string, ExpectedChild>;
-  schedule: Pick<ScheduleOptions, 'isChosen' | 'isOrdered' | 'maxAtOnce' | 'delay' | 'onSkip' | 'signal'>;
+  schedule: Pick<ScheduleOptions, 'isChosen' | 'maxAtOnce' | 'delay' | 'onSkip' | 'signal'>;
   runJob(job: PlannedJob, variables: RunVariables): Promise<ScheduledOutcome>;
 }
 
@@ -178,7 +184,7 @@ async function readChild(
       ...(data.forward?.pipeline_variables && parent.typed),
     },
   };
-  const isGenerated = data.include.some((include) => 'artifact' in include);
+  const isGenerated = data.include.some(({ artifact }) => artifact !== undefined);
   if (isGenerated && !artifacts) return undefined;
   // A copy while jobs run: what reading leaves in it is not for them.
   const dir = artifacts ? join(folder, 'children', folderName(job.name)) : checkoutDir;
@@ -239,27 +245,34 @@ async function fileOf(
   artifactOf: (job: string, path: string) => string,
 ): Promise<{ file: string; written: ReadonlyMap<string, string> }> {
   await mkdir(join(dir, READER_FOLDER), { recursive: true });
-  const files: { local: string; inputs: unknown }[] = [];
+  const files: Record<string, unknown>[] = [];
+  const labels: string[] = [];
   const written = new Map<string, string>();
-  for (const include of includes) {
-    if ('artifact' in include && typeof include.artifact === 'string') {
-      const local = `${READER_FOLDER}/${files.length}.yml`;
-      const path = artifactOf(String(include.job), expandText(include.artifact, values));
-      await copyFile(path, join(dir, local)).catch(() => {
-        throw new PipelineError(`job '${include.job}' has no artifact ${include.artifact}`);
+  for (const { artifact, job, local, ...more } of includes) {
+    if (artifact !== undefined) {
+      const copy = `${READER_FOLDER}/${files.length}.yml`;
+      const path = artifactOf(String(job), expandText(artifact, values));
+      await copyFile(path, join(dir, copy)).catch(() => {
+        throw new PipelineError(`job '${job}' has no artifact ${artifact}`);
       });
-      files.push({ local, inputs: include.inputs });
-      written.set(local, `${include.artifact} of '${include.job}'`);
-    } else if (typeof include.local === 'string') {
-      files.push({ local: expandText(include.local, values).replace(/^\/+/, ''), inputs: include.inputs });
+      files.push({ ...more, local: `/${copy}` });
+      labels.push(`${artifact} of '${job}'`);
+      written.set(copy, `${artifact} of '${job}'`);
+    } else if (local !== undefined) {
+      const path = expandText(local, values).replace(/^\/+/, '');
+      files.push({ ...more, local: `/${path}` });
+      labels.push(path);
+    } else {
+      files.push(more);
+      labels.push(String(Object.values(more)[0]));
     }
   }
-  const [first] = files;
-  if (first && files.length === 1 && first.inputs === undefined) return { file: first.local, written };
+  const [{ local, ...more } = {}] = files;
+  const isPlain = files.length === 1 && Object.keys(more).length === 0;
+  if (isPlain && typeof local === 'string' && !local.includes('*')) return { file: local.slice(1), written };
   const all = `${READER_FOLDER}/child.yml`;
-  written.set(all, files.map(({ local }) => written.get(local) ?? local).join(' and '));
-  const include = files.map(({ local, inputs }) => ({ local: `/${local}`, inputs }));
-  await writeFile(join(dir, all), JSON.stringify({ include }));
+  written.set(all, labels.join(' and '));
+  await writeFile(join(dir, all), JSON.stringify({ include: files }));
   return { file: all, written };
 }
 

@@ -4,6 +4,7 @@ import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
 import { lazy } from '../../system/lazy.ts';
 import { type Checkout, changedFiles } from './checkout.ts';
 import { readDefinition } from './definition.ts';
+import type { Definition } from './definition-schema.ts';
 import { givenValues, type RunVariables } from './job-variables.ts';
 import { type Finding, findingText } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
@@ -33,6 +34,7 @@ export interface ChosenJobs extends Plan {
   variables: RunVariables;
   tracked: ReadonlySet<string>;
   facts: RuleFacts;
+  global: Definition['global'];
 }
 
 type ChangedFiles = Omit<ComparedFiles, 'files'>;
@@ -93,7 +95,8 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     const jobs = only.length === 0 ? planned : planned.filter(isAmong(only));
     const unknown = missingIn(planned);
     if (jobs.length > 0 && unknown.length === 0) {
-      const chosen = { source, jobs, stages: definition.stages, variables, tracked: new Set(files), leftOut, facts };
+      const { stages, global } = definition;
+      const chosen = { source, jobs, stages, variables, tracked: new Set(files), leftOut, facts, global };
       if (requestedSource) return chosen;
       const branchJobs = sources.length === 1 ? undefined : source === 'push' ? jobs : (await planFor('push')).jobs;
       reportLine(choiceText(repository, chosen, only, branchJobs));

@@ -77,6 +77,7 @@ const cache = z.looseObject({
   key: cacheKey.nullish(),
   paths: texts.optional(),
   untracked: z.boolean().optional(),
+  unprotect: z.boolean().optional(),
   policy: z.string().optional(),
   when: z.string().optional(),
 });
@@ -118,7 +119,7 @@ export const jobSchema = z.looseObject({
   except: refs.nullish(),
   when: z.string().optional(),
   allow_failure: allowFailure.optional(),
-  needs: z.array(need).nullish(),
+  needs: z.union([z.array(need), need.transform((singleNeed) => [singleNeed])]).nullish(),
   dependencies: z.array(z.string()).nullish(),
   parallel: z.union([z.int(), z.looseObject({ matrix })]).nullish(),
   artifacts: z
@@ -175,4 +176,6 @@ export interface Definition {
   variables: Readonly<Record<string, string>>;
   workflowRules: readonly Rule[] | undefined;
   jobs: ReadonlyMap<string, JobDefinition>;
+  /** Global keywords as they are written, of which some differ from GitLab. */
+  global?: Readonly<Record<string, unknown>>;
 }

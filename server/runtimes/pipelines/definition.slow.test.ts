@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { READER_FOLDER, readDefinition } from './definition.ts';
 import { git } from './git.ts';
+import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 
 let folder: string;
@@ -88,6 +89,10 @@ it.each<[string, Record<string, string>]>([
     { '.gitlab-ci.yml': 'a: {script: echo hi, when: delayed, start_in: later}\n' },
   ],
   ["property 'max' must be <= 2 at a.retry.max", { '.gitlab-ci.yml': 'a: {script: echo hi, retry: {max: 5}}\n' }],
+  [
+    ".gitlab-ci.yml: job 'a' has the keyword run, but steps are not run",
+    { '.gitlab-ci.yml': 'a: {run: [{name: b, script: ls}]}\n' },
+  ],
   ['none.yml', { '.gitlab-ci.yml': 'include: /none.yml\na: {script: echo hi}\n' }],
   [
     '.gitlab-ci.yml:2 cannot be read: GitLab does not accept the date 2026-11-30. Put it in quotation marks.',
@@ -162,6 +167,8 @@ it('reads words and numbers as YAML 1.1 says, as on GitLab, and leaves the files
     '12:30': '45000',
     '1:02:03': '3723',
     '1_000': '1000',
+    '881234567890123457': '881234567890123457',
+    '-9_007_199_254_740_993': '-9007199254740993',
     '80,443': '80443',
     '1234e5': '1234e5',
     '1.0': '1.0',
@@ -248,6 +255,20 @@ d: {script: ls, rules: [{if: $A, needs: ["build: [a, c]"]}]}
     { job: 'b' },
   ]);
   expect(jobs.get('d')?.rules).toMatchObject([{ needs: [{ job: 'build: [a, c]' }] }]);
+});
+
+it('keeps a need of another pipeline, which its reader cannot read', async () => {
+  const { jobs } = await read({
+    '.gitlab-ci.yml': `.b: {needs: {pipeline: "other/flow"}}
+a:
+  needs:
+    pipeline: other/project
+  script: ls
+b: {extends: .b, script: ls}
+`,
+  });
+  expect(jobs.get('a')?.needs).toEqual([{ pipeline: 'other/project' }]);
+  expect(jobs.get('b')?.needs).toEqual([{ pipeline: 'other/flow' }]);
 });
 
 it('has the needs of a job and of its rules whose lists or elements are references', async () => {
@@ -382,6 +403,21 @@ it('reads files of other servers as those of the repository, and says where they
   await expect(read({ '.gitlab-ci.yml': `include: {remote: ${url}/b.yml}\n` })).rejects.toThrow(
     /^127\.0\.0\.1:\d+\/b\.yml:2 cannot be read: GitLab does not accept the date 2026-11-30\./,
   );
+});
+
+it('has the global keywords that differ from GitLab, and no variable of that name', async () => {
+  const url = await serve({ '/a.yml': 'b: {script: ls}\n' });
+  const { global } = await read({
+    '.gitlab-ci.yml': `include: ${url}/a.yml
+workflow: {name: x, auto_cancel: {on_job_failure: all}}
+variables: {A: {value: x, options: [x, y]}}
+a: {script: ls}
+`,
+  });
+  const names = ['include:remote', 'variables:options', 'workflow:auto_cancel', 'workflow:name'];
+  expect(findingsIn([], global).map(({ name }) => name)).toEqual(names);
+  const plain = await read({ '.gitlab-ci.yml': 'variables: {options: x, value: y}\na: {script: ls}\n' });
+  expect(findingsIn([], plain.global)).toEqual([]);
 });
 
 it('reads conditions and rules of includes of which inputs are a part', async () => {

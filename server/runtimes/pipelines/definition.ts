@@ -15,7 +15,7 @@ import { git, withoutPassword } from './git.ts';
 import { expandText } from './job-variables.ts';
 import { patternOf } from './pattern.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { edited, includeEdits, nameEdits, scalarEdits } from './reader-edits.ts';
+import { edited, includeEdits, needEdits, scalarEdits } from './reader-edits.ts';
 import { DEFINITION } from './repository.ts';
 import { type ComparedFiles, matchingRule } from './rules.ts';
 
@@ -103,7 +103,11 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
       );
   }
   const workflowRules = data.workflow?.rules ?? undefined;
-  return { stages: data.stages, variables: data.variables, workflowRules, jobs };
+  const include = [written.include ?? []]
+    .flat()
+    .map((entry) => (/^https?:/.test(String(entry)) ? { remote: entry } : entry));
+  const global = { include, variables: Object.values(Object(written.variables)), workflow: written.workflow };
+  return { stages: data.stages, variables: data.variables, workflowRules, jobs, global };
 }
 
 /** Keywords of `default` that the reader leaves out. */
@@ -312,11 +316,13 @@ async function readOneFile(
   }
   for (const [key, value] of Object.entries(content)) {
     refuseManyJobs(`${name}: job '${key}'`, Object(value).parallel);
+    if (!key.startsWith('.') && !NO_JOBS.includes(key) && Object(value).run !== undefined)
+      throw new PipelineError(`${name}: job '${key}' has the keyword run, but steps are not run`);
     for (const entry of [value].flat()) refuseConditions(name, key, Object(entry));
   }
   const written = [content.include ?? []].flat();
   const includes = await chosenIncludes(name, written, options);
-  const edits = serverDocuments.flatMap(nameEdits);
+  const edits = serverDocuments.flatMap(needEdits);
   if (includes.length !== written.length || written.some(hasRules))
     edits.push(...includeEdits(last, serverText, includes));
   const readAs = edited(serverText, edits);

@@ -42,12 +42,13 @@ export function jobVariables(
   run: RunVariables,
   { projectDir, dotenv, jobId }: { projectDir: string; dotenv: Readonly<Record<string, string>>; jobId: number },
 ): { values: Record<string, string>; jobEnvironment: JobEnvironment | undefined } {
-  const { environment } = job.definition;
+  const { environment, image } = job.definition;
   const ofJob = {
     ...identityOf({ ...job, name: job.ownName ?? job.name }),
     CI_JOB_ID: String(jobId),
     CI_JOB_STATUS: 'running',
     CI_JOB_STARTED_AT: new Date().toISOString().replace(/\.\d+/, ''),
+    ...(image && { CI_JOB_IMAGE: image.name }),
     CI_JOB_URL: `${run.predefined.CI_PROJECT_URL}/-/jobs/${jobId}`,
     ...(job.when === 'manual' && { CI_JOB_MANUAL: 'true' }),
     CI_PROJECT_DIR: projectDir,

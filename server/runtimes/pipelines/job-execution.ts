@@ -266,7 +266,7 @@ async function bringSubmodules(repositoryDir: string, to: string, strategy: stri
   );
   const more = strategy === 'recursive' ? ['--recursive'] : [];
   const update = ['submodule', '--quiet', 'update', '--init', ...more];
-  await git(to, ['-c', 'protocol.file.allow=always', ...local.flat(), ...update]).catch((failure) => {
+  await git(to, ['-c', 'protocol.file.allow=always', ...local.flat(), ...update], { timeoutMs: 0 }).catch((failure) => {
     throw new Error(`its submodules could not be checked out: ${failure.message}`);
   });
 }

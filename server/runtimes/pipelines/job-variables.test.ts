@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { jobVariables } from './job-environment.ts';
 import { inScope, projectVariables } from './job-variables.ts';
+import { planOf } from './plan.ts';
 
 const variable = (key: string, value: string, more = {}) => ({
   key,
@@ -59,4 +61,23 @@ it('a variable of the project wins over those of its groups, and the nearest gro
   const { variables } = projectVariables(all, BRANCHES);
   const values = Object.fromEntries(inScope(variables, 'review/x').map(({ key, value }) => [key, value]));
   expect(values).toEqual({ A: 'of the subgroup', B: 'of the project' });
+});
+
+it('CI_JOB_IMAGE is the image of the job, with its variables replaced', () => {
+  const run = { predefined: {}, ofGroup: {}, ofProject: [], typed: { VERSION: '20' } };
+  const job = { stage: 'test', variables: {}, image: { name: 'node:$VERSION' } };
+  const definition = { stages: ['test'], variables: {}, workflowRules: undefined, jobs: new Map([['a', job]]) };
+  const facts = {
+    source: 'push' as const,
+    branch: 'a',
+    files: [],
+    compareCommits: async () => undefined,
+    changed: () => true as const,
+    changedSinceDefault: () => true as const,
+    hasWorkflowRules: false,
+  };
+  const values = planOf(definition, facts, run).jobs.map(
+    (planned) => jobVariables(planned, run, { projectDir: '/p', dotenv: {}, jobId: 1 }).values,
+  );
+  expect(values).toMatchObject([{ CI_JOB_NAME: 'a', CI_JOB_IMAGE: 'node:20' }]);
 });

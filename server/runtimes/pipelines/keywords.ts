@@ -1,3 +1,4 @@
+import type { Definition } from './definition-schema.ts';
 import { commandsOf } from './job-script.ts';
 import type { PlannedJob } from './plan.ts';
 
@@ -12,7 +13,7 @@ export interface Keyword {
 
 const SUPPORTED = [
   'after_script allow_failure allow_failure:exit_codes artifacts:exclude artifacts:paths artifacts:reports:dotenv artifacts:reports:junit artifacts:untracked',
-  'artifacts:when before_script coverage cache:key cache:key:files cache:key:prefix cache:paths cache:policy cache:untracked cache:when default',
+  'artifacts:when before_script coverage cache:key cache:key:files cache:key:prefix cache:paths cache:policy cache:unprotect cache:untracked cache:when default',
   'dependencies environment:action environment:deployment_tier environment:name environment:url except extends image:docker:user',
   'image:entrypoint image:name include:local include:rules inherit:default inherit:variables needs needs:artifacts needs:optional',
   'needs:parallel:matrix needs:pipeline:job only parallel parallel:matrix retry retry:exit_codes retry:max retry:when rules:allow_failure rules:changes',
@@ -54,7 +55,7 @@ const DIFFERS: Readonly<Record<string, string>> = {
   'services:pull_policy': 'an image is pulled if it is not on this machine',
   tags: 'every job runs on this machine',
   'variables:options': 'values are not restricted',
-  'workflow:auto_cancel': 'a new pipeline does not cancel older ones',
+  'workflow:auto_cancel': 'neither a new pipeline nor a failed job cancels jobs',
   'workflow:name': 'runs have no name',
 };
 
@@ -63,7 +64,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   identity: 'no tokens are issued',
   'needs:pipeline': 'the status of other pipelines is not known',
   'needs:project': 'artifacts of other projects are not available',
-  run: 'steps are not run',
+  run: 'steps are not run, not even with --force',
   secrets: 'no secrets are fetched, but a script reads one',
   services: 'services need an image for the job',
   'trigger:project': 'pipelines of other projects are not run',
@@ -75,31 +76,36 @@ export const KEYWORDS: readonly Keyword[] = [
   ...Object.entries(REFUSED).map(([name, note]): Keyword => ({ name, state: 'refused', what: note })),
 ].sort((a, b) => (a.name < b.name ? -1 : 1));
 
-/** A keyword that jobs use, and that is not as on the server. */
+/** A keyword that is used, and that is not as on the server. */
 export interface Finding extends Keyword {
+  /** None for a global keyword. */
   jobs: string[];
 }
 
-/** The keywords of jobs that differ from GitLab or are refused; refused ones first. */
-export function findingsIn(jobs: readonly PlannedJob[]): Finding[] {
+/** The keywords of jobs, and the global ones, that differ from GitLab or are refused; refused ones first. */
+export function findingsIn(jobs: readonly PlannedJob[], global: Definition['global'] = {}): Finding[] {
   const found = KEYWORDS.filter(({ state }) => state !== 'supported').map((keyword) => ({
     ...keyword,
     jobs: jobs.filter((job) => isUsed(keyword, job)).map(({ name }) => name),
   }));
   return found
-    .filter((finding) => finding.jobs.length > 0)
+    .filter((finding) => finding.jobs.length > 0 || valuesAt(global, finding.name.split(':')).length > 0)
     .sort((a, b) => (a.state < b.state ? 1 : -1) * Number(a.state !== b.state));
 }
 
 export function findingText({ name, what, jobs }: Finding): string {
-  return `${name} of ${jobs.map((job) => `'${job}'`).join(', ')}: ${what}`;
+  const users = jobs.length > 0 ? ` of ${jobs.map((job) => `'${job}'`).join(', ')}` : '';
+  return `${name}${users}: ${what}`;
 }
 
 function isUsed({ name }: Keyword, { definition }: PlannedJob): boolean {
   if (name === 'trigger:project' && typeof definition.trigger === 'string') return true;
   if (name === 'services') return (definition.services ?? []).length > 0 && !definition.image;
   if (name === 'needs:pipeline') return definition.needs?.some(({ pipeline, job }) => pipeline && !job) === true;
-  const value = valuesAt(definition, name.split(':')).filter((element) => element !== undefined && element !== null);
+  // Variables can be named like a keyword.
+  const value = valuesAt({ ...definition, variables: undefined }, name.split(':')).filter(
+    (element) => element !== undefined && element !== null,
+  );
   if (name !== 'id_tokens' && name !== 'secrets') return value.length > 0;
   const script = commandsOf(definition).join('\n');
   return value

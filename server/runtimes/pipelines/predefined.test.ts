@@ -24,6 +24,9 @@ const variablesOf = (source: PipelineSource, more: Partial<RunIdentity> = {}) =>
 it('what GitLab sets only where it applies is not set, because rules ask whether it is there', () => {
   const variables = variablesOf('merge_request_event');
   expect(variables.CI_MERGE_REQUEST_IID).toBe('5');
+  expect(variables.CI_MERGE_REQUEST_DRAFT).toBe('false');
+  const draft = { mergeRequest: { ...mergeRequest, title: 'Draft: ferns' } };
+  expect(variablesOf('merge_request_event', draft).CI_MERGE_REQUEST_DRAFT).toBe('true');
   for (const name of ['CI_PIPELINE_TRIGGERED', 'CI_MERGE_REQUEST_LABELS', 'CI_MERGE_REQUEST_MILESTONE'])
     expect(isTrue(`$${name} == null`, variables), name).toBe(true);
 });

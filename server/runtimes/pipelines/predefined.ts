@@ -141,7 +141,7 @@ function commitVariables({ checkout, source, branch, isTag, beforeSha, isProtect
     CI_COMMIT_DESCRIPTION: description.join('\n').trim(),
     CI_COMMIT_TIMESTAMP: checkout.commit.timestamp,
     CI_COMMIT_AUTHOR: checkout.commit.author,
-    ...(isTag && { CI_COMMIT_TAG: branch, CI_COMMIT_TAG_MESSAGE: '' }),
+    ...(isTag && { CI_COMMIT_TAG: branch, CI_COMMIT_TAG_MESSAGE: checkout.commit.tagMessage ?? '' }),
     ...(isOfBranch && { CI_COMMIT_BRANCH: branch }),
   };
 }
@@ -156,6 +156,7 @@ function mergeRequestVariables({ mergeRequest, project, source, checkout, branch
       CI_MERGE_REQUEST_IID: String(mergeRequest.iid),
       CI_MERGE_REQUEST_TITLE: mergeRequest.title,
       CI_MERGE_REQUEST_DESCRIPTION: typeof mergeRequest.description === 'string' ? mergeRequest.description : '',
+      CI_MERGE_REQUEST_DRAFT: String(/^\s*(?:draft:|\[draft\]|\(draft\))/i.test(mergeRequest.title)),
       CI_MERGE_REQUEST_EVENT_TYPE: 'detached',
       CI_MERGE_REQUEST_REF_PATH: `refs/merge-requests/${mergeRequest.iid}/head`,
       CI_MERGE_REQUEST_PROJECT_ID: String(project.id),

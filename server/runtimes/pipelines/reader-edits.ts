@@ -56,7 +56,11 @@ function serverScalar(text: string): string | null | undefined {
   if (/^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt\s]+\d{1,2}:\d\d:\d\d)/.test(text)) return null;
   const digits = text.replace(/[_,]/g, '');
   if (/^[-+]?0[0-7_,]+$/.test(text)) return String(Number.parseInt(digits, 8));
-  if (/^[-+]?(?:0|[1-9](?:[_,]?\d)*)$/.test(text)) return digits === text ? undefined : digits;
+  if (/^[-+]?(?:0|[1-9](?:[_,]?\d)*)$/.test(text)) {
+    // The server has integers of any size.
+    if (!Number.isSafeInteger(Number(digits))) return `"${digits.replace('+', '')}"`;
+    return digits === text ? undefined : digits;
+  }
   if (/^[-+]?\d[\d_]*(?::[0-5]?\d){1,2}$/.test(text)) {
     // Hours and minutes, or hours, minutes and seconds, in seconds.
     const [hours = 0, minutes = 0, seconds = 0] = digits.split(':').map(Number);
@@ -72,11 +76,19 @@ function serverScalar(text: string): string | null | undefined {
 
 const MATRIX_JOB = /^(.+): \[.*\]$/;
 
-/** Replaces the names of single jobs of a matrix in needs and dependencies by that of the whole job, the only one that the reader knows. */
-export function nameEdits(document: Document): Edit[] {
+/**
+ * Replaces what the reader does not know in needs and dependencies: the names of single jobs of a matrix by that of the whole job, and the
+ * need of another pipeline by none.
+ */
+export function needEdits(document: Document): Edit[] {
   const edits: Edit[] = [];
   visit(document, {
     Seq,
+    Pair(_, { key, value }) {
+      const isOfPipeline = isMap(value) && value.has('pipeline') && !value.has('job');
+      if (isScalar(key) && key.value === 'needs' && isOfPipeline && value.range)
+        edits.push({ from: value.range[0], to: value.range[1], text: '[]' });
+    },
     Scalar(key, { value, range }, path) {
       const keywords = path.flatMap((node) => (isPair(node) && isScalar(node.key) ? [node.key.value] : []));
       const isNeed = keywords.some((keyword) => keyword === 'needs' || keyword === 'dependencies');

@@ -208,7 +208,6 @@ class BegunRun {
     const isChosen = isAmong(request.only);
     return {
       isChosen,
-      isOrdered: request.only.length === 0,
       maxAtOnce: Math.max(2, availableParallelism()),
       signal,
       async delay(job) {

@@ -189,7 +189,7 @@ async function planJobs(options: PlanOptions, key: KeyPair) {
     signal: context.signal,
     facts: chosen.facts,
   });
-  const findings = findingsIn([...chosen.jobs, ...jobsIn(children)]);
+  const findings = findingsIn([...chosen.jobs, ...jobsIn(children)], chosen.global);
   return { ...secretsOfRun, filesDir, chosen, children, findings };
 }
 

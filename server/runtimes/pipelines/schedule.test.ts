@@ -6,10 +6,17 @@ import { runJobs } from './schedule.ts';
 
 /* Sections of GitLab's documentation are named in the titles. */
 
-/** Runs a push pipeline of these jobs, of which `bad` ones fail; what became of each, in this order, and how many ran at once. */
-async function ran(defined: Readonly<Record<string, Partial<JobDefinition>>>, chosen: readonly string[] = []) {
+/**
+ * Runs a push pipeline of these jobs, of which `bad` ones fail; what became of each, in this order, and how many ran at once.
+ * @param jobNames the jobs that take part; all unless given
+ */
+async function ran(
+  defined: Readonly<Record<string, Partial<JobDefinition>>>,
+  chosen: readonly string[] = [],
+  jobNames = Object.keys(defined),
+) {
   const stages = ['build', 'test', 'deploy'];
-  const { jobs } = planOf(
+  const plan = planOf(
     {
       stages,
       variables: {},
@@ -33,10 +40,9 @@ async function ran(defined: Readonly<Record<string, Partial<JobDefinition>>>, ch
   let running = 0;
   let atOnce = 0;
   await runJobs({
-    jobs,
+    jobs: plan.jobs.filter(({ name }) => jobNames.includes(name)),
     stages,
     isChosen: ({ name }) => chosen.includes(name),
-    isOrdered: true,
     maxAtOnce: 4,
     delay: async () => undefined,
     async run({ name }) {
@@ -136,6 +142,22 @@ it('"when": skipped jobs of earlier stages count as successful for a job that ne
     'publish: failure',
     'undo: no failure',
   ]);
+});
+
+it('chosen jobs run without the others, in the order of the pipeline, whatever their `when` says', async () => {
+  const jobs: Parameters<typeof ran>[0] = {
+    build: { stage: 'build' },
+    'bad build': { stage: 'build' },
+    approve: { when: 'manual', allow_failure: false },
+    deploy: { stage: 'deploy', needs: needs('build', 'approve') },
+    tell: { stage: 'deploy', when: 'on_failure' },
+  };
+  const ranOnly = async (...names: string[]) => (await ran(jobs, names, names)).log;
+  expect(await ranOnly('deploy')).toEqual(['deploy ran']);
+  expect(await ranOnly('tell')).toEqual(['tell ran']);
+  expect(await ranOnly('tell', 'build')).toEqual(['build ran', 'tell ran']);
+  expect((await ran(jobs, ['approve', 'deploy'], ['approve', 'deploy'])).atOnce).toBe(1);
+  expect(await ranOnly('bad build', 'approve', 'tell')).toEqual(['approve: failure', 'bad build ran', 'tell ran']);
 });
 
 it('"resource_group": jobs of one group run one after the other', async () => {

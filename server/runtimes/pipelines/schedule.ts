@@ -18,8 +18,6 @@ export interface ScheduleOptions {
   jobs: readonly PlannedJob[];
   stages: readonly string[];
   isChosen(job: PlannedJob): boolean;
-  /** True if jobs wait for others. Jobs that are run one by one do not. */
-  isOrdered: boolean;
   maxAtOnce: number;
   /** Resolves when a delayed job may begin, or the run is canceled. */
   delay(job: PlannedJob): Promise<void>;
@@ -30,22 +28,25 @@ export interface ScheduleOptions {
 
 /** Runs the jobs of a pipeline, each as soon as those that it waits for have ended. */
 export async function runJobs(options: ScheduleOptions): Promise<void> {
-  const { jobs, stages, isChosen, isOrdered, maxAtOnce, delay, run, onSkip, signal } = options;
+  const { jobs, stages, isChosen, maxAtOnce, delay, run, onSkip, signal } = options;
   const outcomes = new Map<string, ScheduledOutcome>();
   const waiting = new Set(jobs);
   const running = new Set<Promise<void>>();
   /** Delayed jobs that wait, without a place among those that run; true once their time has come. */
   const delayed = new Map<PlannedJob, Promise<void> | true>();
   const groups = new Set<string>();
+  const names = new Set(jobs.map(({ name }) => name));
   /** Undefined: it has to wait. */
   const decide = (job: PlannedJob): 'run' | SkipReason | undefined => {
-    const before = (isOrdered ? neededJobs(job, jobs, stages) : []).map((name) => outcomes.get(name));
+    // Jobs that were not chosen take no part.
+    const before = neededJobs(job, jobs, stages).flatMap((name) => (names.has(name) ? [outcomes.get(name)] : []));
     if (before.includes(undefined)) return undefined;
     if (before.includes('blocked')) return 'blocked';
     if (job.when === 'always') return 'run';
     // A stage goes on without jobs that did not run; a job that needs one of them does not.
     const hasNeedThatDidNotRun = job.needs && (before.includes('skipped') || before.includes('left out'));
-    if (job.when === 'on_failure') return before.includes('failed') && !hasNeedThatDidNotRun ? 'run' : 'no failure';
+    if (job.when === 'on_failure')
+      return isChosen(job) || (before.includes('failed') && !hasNeedThatDidNotRun) ? 'run' : 'no failure';
     if (before.includes('failed') || hasNeedThatDidNotRun) return 'failure';
     return job.when === 'manual' && !isChosen(job) ? 'manual' : 'run';
   };

@@ -5,7 +5,7 @@ import { PipelineError } from './pipeline-error.ts';
 import { type PlatformCalls, unlessMissing } from './platform-calls.ts';
 
 const PAGE_SIZE = 100;
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 60_000;
 
 const project = z.looseObject({
   id: z.int(),
