@@ -6,7 +6,7 @@ import { leadRoutes } from '../api/routes/leads.ts';
 import { invokeRoutes, logRoutes } from '../api/routes/logs.ts';
 import { mailRoutes } from '../api/routes/mails.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
-import { type InvocationSummary, recordedRoutes } from '../api/routes/recorded.ts';
+import { recordedRoutes } from '../api/routes/recorded.ts';
 import { seedRoutes } from '../api/routes/seeds.ts';
 import { isPlatformFrame } from '../model/failed-call.ts';
 import { OWN_CRM } from '../model/outbound-rule.ts';
@@ -46,16 +46,13 @@ const POLL_MS = 50;
 /** Number of mails in a list; the server's maximum. */
 const MAX_MAILS = 1_000;
 
-export const startEmulator: StartEmulator = async (options = {}, { onWarning, onFault, onInvocation } = {}) => {
+export const startEmulator: StartEmulator = async (options = {}, hooks = {}) => {
   const { seed, ...settings } = options;
-  const seedSetting = typeof seed === 'object' ? { seed: 'empty' } : seed === undefined ? {} : { seed };
-  const hooks = {
-    ...(typeof seed === 'object' && { seed }),
-    ...(onWarning && { onWarning }),
-    ...(onFault && { onFault }),
-    ...(onInvocation && { onInvocation }),
+  const start = () => {
+    if (typeof seed === 'object') return startPlatform({ ...settings, seed: 'empty' }, { ...hooks, seed });
+    return startPlatform(seed === undefined ? settings : { ...settings, seed }, hooks);
   };
-  const emulator = await coded(() => startPlatform({ ...settings, ...seedSetting }, hooks));
+  const emulator = await coded(start);
   return terrarium(emulator, options);
 };
 
@@ -226,7 +223,8 @@ async function listInvocations(
     const query = new URLSearchParams({ ...lambda, ...bounds });
     const page = await client.ask(recordedRoutes.listInvocations, { query });
     for (const summary of page.invocations) {
-      if (!matches(summary, filter)) continue;
+      if (filter.ok !== undefined && summary.outcome.ok !== filter.ok) continue;
+      if (filter.trigger !== undefined && summary.trigger !== filter.trigger) continue;
       const path = { execution_id: summary.executionId };
       invocations.push(await client.ask(recordedRoutes.readInvocation, { path }));
       if (invocations.length === most) return invocations;
@@ -259,16 +257,6 @@ function invocationsOf(client: Client, after: () => number, failures: () => Prom
       return waitFor(search, options, `no invocation matched ${JSON.stringify(filter)}`, failures);
     },
   };
-}
-
-function matches(
-  { trigger, outcome }: Pick<InvocationSummary, 'trigger' | 'outcome'>,
-  filter: InvocationFilter,
-): boolean {
-  return (
-    (filter.ok === undefined || outcome.ok === filter.ok) &&
-    (filter.trigger === undefined || trigger === filter.trigger)
-  );
 }
 
 function outboundOf(client: Client): OutboundRules {

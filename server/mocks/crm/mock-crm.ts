@@ -113,23 +113,21 @@ export class MockCrm {
 
   /** The leads, or the rejected forms, that match the filter; newest last. */
   listLeads(filter: LeadFilter = {}): (Lead | RefusedForm)[] {
-    const log: KeyedLog<Lead | RefusedForm> = filter.isRefused ? this.#options.refusedForms : this.#options.leads;
-    return [...log.entries()].map(([, lead]) => lead).filter((lead) => matchesLead(lead, filter));
+    const { leads, refusedForms } = this.#options;
+    return valuesOf<Lead | RefusedForm>(filter.isRefused ? refusedForms : leads).filter((lead) =>
+      matchesLead(lead, filter),
+    );
   }
 
   /** The lead that came of a rejected form when it was sent again, by the id of the form. */
   leadsOfForms(): Map<Uuid, Lead> {
     const { leads, refusedForms } = this.#options;
-    const valuesOf = <T>(log: KeyedLog<T>) => [...log.entries()].map(([, value]) => value);
     return leadsOfForms(valuesOf(refusedForms), valuesOf(leads));
   }
 
   /** The response to the sender of a rejected form; undefined if the invocation sent none. */
   refusalOf(executionId: Uuid): string | undefined {
-    for (const [, form] of this.#options.refusedForms.entries()) {
-      if (form.executionId === executionId) return form.refused.message;
-    }
-    return undefined;
+    return valuesOf(this.#options.refusedForms).find((form) => form.executionId === executionId)?.refused.message;
   }
 
   /** Deletes a lead or a rejected form. Resolves to whether the id existed. */
@@ -214,6 +212,10 @@ export class MockCrm {
       () => undefined,
     );
   }
+}
+
+function valuesOf<T>(log: KeyedLog<T>): T[] {
+  return Array.from(log.entries(), ([, value]) => value);
 }
 
 /** The form fields of a request. Throws PlatformError if it contains no valid form. */

@@ -126,6 +126,15 @@ describe('the mock mail server (D-218)', () => {
     expect(mock.list()).toMatchObject([{ attachments: [{ name, type: 'text/html', sizeBytes: 1 }] }]);
   });
 
+  it('converts the HTML of an invitation without a text, and leaves out its images', async () => {
+    await send({
+      html: '<p>Meet <b>Ada</b></p><img src="cid:dot">',
+      icalEvent: { method: 'REQUEST', content: 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n' },
+      attachments: [{ cid: 'dot', filename: 'dot.png', content: 'dot' }],
+    });
+    expect(mock.list({ search: 'meet ada' })).toMatchObject([{ text: 'Meet Ada' }]);
+  });
+
   it('shows the images of a mail in its HTML', async () => {
     const attachments = [{ filename: 'dot.png', content: Buffer.from('dot'), cid: 'dot' }];
     await send({ html: '<img src="cid:dot"><img src="https://tracker.example/x">', attachments });

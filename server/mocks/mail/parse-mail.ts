@@ -6,6 +6,8 @@ import type { Mail } from './mail.ts';
 /** HTML above that is not converted to text, which takes long. */
 const MAX_CONVERTED_CHARACTERS = 1024 * 1024;
 const MAX_NAME_CHARACTERS = 200;
+/** An image that was put in place of a link to an attachment. */
+const EMBEDDED_IMAGE = /(?<==\s*)(["'])data:[^"']*\1/g;
 const CONTENT_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 
 type ParsedMembers = Pick<Mail, 'subject' | 'from' | 'to' | 'cc' | 'text' | 'html' | 'attachments' | 'problem'>;
@@ -13,13 +15,13 @@ type ParsedMembers = Pick<Mail, 'subject' | 'from' | 'to' | 'cc' | 'text' | 'htm
 /** Parses the source of a mail. A mail that cannot be parsed has a `problem` instead of contents. */
 export async function parseSource(source: Buffer): Promise<ParsedMembers> {
   try {
-    const { subject = '', from, to, cc, text = '', html, attachments } = await parse(source);
+    const { subject = '', from, to, cc, text, html, attachments } = await parse(source);
     return {
       subject,
       from: addressesOf(from),
       to: addressesOf(to),
       cc: addressesOf(cc),
-      text,
+      text: text ?? (html ? await textOf(html) : ''),
       ...(html && { html }),
       attachments: attachments.map((attachment, index) => ({
         name: nameOf(attachment, index),
@@ -31,6 +33,12 @@ export async function parseSource(source: Buffer): Promise<ParsedMembers> {
     const problem = `the mail cannot be parsed: ${reasonOf(cause)}. Its source is complete.`;
     return { subject: '', from: [], to: [], cc: [], text: '', attachments: [], problem };
   }
+}
+
+/** The parser converts HTML only where it is no alternative of another part, such as the calendar of an invitation. */
+async function textOf(html: string): Promise<string> {
+  const part = `Content-Type: text/html; charset=utf-8\r\n\r\n${html.replaceAll(EMBEDDED_IMAGE, '""')}`;
+  return (await parse(Buffer.from(part))).text ?? '';
 }
 
 /** Returns the content of an attachment; undefined if the mail has fewer. @param index counts from 0 */

@@ -277,6 +277,19 @@ describe('a connection that carries no HTTP is recorded', () => {
     ]);
   });
 
+  it.each([
+    ['db.example', 5432, '.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]))'],
+    ['cache.example', 6379, ".write('*1\\r\\n$4\\r\\nPING\\r\\n')"],
+    ['db.example', 3306, ''],
+  ])('with the reason when a rule answers it in HTTP: %s:%d', async (host, port, write) => {
+    await setRules({ host: '*', action: 'answer' });
+    const code = `return new Promise((resolve) => net.connect(${port}, '${host}').on('error', (error) => resolve(error.message))${write})`;
+    const invocation = await service.run(handler(code));
+    const error = `connect ECONNREFUSED ${host}:${port} (outbound rule: answer with 200 for *; its response is in HTTP, so use block, or fail with an error)`;
+    expect(resultOf(invocation)).toBe(error);
+    await expect.poll(() => summaryOf(invocation)).toMatchObject([{ url: `tcp://${host}:${port}`, error }]);
+  });
+
   it('in each invocation that uses it, and keeps no record open', async () => {
     const id = service.lambda(`let socket;
       exports.run = () => new Promise((resolve) => {

@@ -61,7 +61,7 @@ beforeEach(async () => {
 
 /** A lambda that calls a host through the proxy whose port is the event. */
 const lambdaWith = (send: string) => `const http = require('http'), https = require('https'), tls = require('tls');
-  const tunnel = (path, port, then, failed) => http.request({ host: '127.0.0.1', port, method: 'CONNECT', path })
+  const tunnel = (path, port, then, failed, host = '127.0.0.1') => http.request({ host, port, method: 'CONNECT', path })
     .on('connect', (response, socket) => then(socket)).on('error', failed).end();
   exports.run = (event) => new Promise((resolve) => {
     const failed = (error) => resolve('error ' + error.message);
@@ -191,6 +191,30 @@ it('a request in a tunnel whose Content-Length is too small is sent', async () =
   const send = `tunnel('api.example:80', event, (socket) => { socket.on('data', (part) => { resolve(String(part)); socket.destroy(); }).write('${text}'); }, failed);`;
   const invocation = await service.invoke(service.lambda(lambdaWith(send)), `${await listenToEcho()}`);
   expect(resultOf(invocation)).toContain('{"a":"ä"}');
+});
+
+describe.each([
+  ['node:http', "tunnel('api.example:443', 3128, () => resolve('open'), failed, 'proxy.example');"],
+  [
+    'a client that writes it itself',
+    "require('net').connect(3128, 'proxy.example').on('error', failed).write('CONNECT api.example:443 HTTP/1.1\\r\\nHost: api.example\\r\\n\\r\\n');",
+  ],
+])('a tunnel that %s asks for', (_client, send) => {
+  it('is recorded as a connection when the policy blocks its proxy', async () => {
+    const invocation = await strictService.run(lambdaWith(send));
+    expect(resultOf(invocation)).toContain('"host": "proxy.example", "action": "pass"');
+    await expect.poll(() => invocation.outbound).toMatchObject([{ url: 'tcp://proxy.example:3128', blocked: true }]);
+  });
+
+  it('fails and says why when a rule answers the proxy', async () => {
+    await service.setOutboundRules({ host: '*', action: 'answer' });
+    const invocation = await service.run(lambdaWith(send));
+    const error = expect.stringContaining("(outbound rule: answer with 200 for *; it cannot open a proxy's tunnel,");
+    expect(resultOf(invocation)).toEqual(error);
+    await expect
+      .poll(() => invocation.outbound)
+      .toMatchObject([{ url: 'tcp://proxy.example:3128', error: expect.stringContaining('tunnel') }]);
+  });
 });
 
 it('a handler with a callback is not over while a call by a connection that is used again waits for its rule', async () => {

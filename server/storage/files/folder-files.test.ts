@@ -66,3 +66,7 @@ test.runIf(process.platform !== 'win32')('a folder of all users is not used, and
     rmSync(shared, { recursive: true });
   }
 });
+
+test.runIf(process.platform === 'linux')('a data folder that the system refuses to create is reported', async () => {
+  await expect(FolderFiles.open('/proc/none/data')).rejects.toThrow(/cannot be used as a data folder \(ENOENT/);
+});

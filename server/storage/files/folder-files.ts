@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, realpath, rm, stat, statfs } fro
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../model/errors.ts';
 import { renameFile } from '../../system/files-in-use.ts';
+import { makeFolder } from '../../system/make-folder.ts';
 import { SYSTEM } from '../../system/this-system.ts';
 import { READ_AT_ONCE } from '../../system/write-whole.ts';
 import { type AppendHandle, type Chunks, FolderLost, type ReadHandle, StoreError, type StoreFiles } from './files.ts';
@@ -92,7 +93,7 @@ export class FolderFiles implements StoreFiles {
   static async open(dir: string): Promise<FolderFiles> {
     let isForAll: boolean;
     try {
-      await mkdir(dir, { recursive: true, mode: FOLDER_MODE });
+      await makeFolder(dir, { mode: FOLDER_MODE });
       const isEmpty = (await readdir(dir)).length === 0;
       isForAll = !isEmpty && (((await stat(dir)).mode & STICKY) !== 0 || (await realpath(dir)) === '/');
     } catch (error) {

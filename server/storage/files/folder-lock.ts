@@ -1,4 +1,15 @@
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -14,8 +25,11 @@ const READ_ATTEMPTS = 10;
 const READ_RETRY_MS = 20;
 const READ_BYTES = 64;
 
+/** Folders with the numbers of the files that this process has open; Windows has none. */
+const OPEN_FILES = ['/proc/self/fd', '/dev/fd'];
+
 /**
- * Locks of this process by path. A restarted container often gets the same process id, so the id alone does not mean
+ * Locks of this thread by path. A restarted container often gets the same process id, so the id alone does not mean
  * that the folder is in use.
  */
 const ownLocks = new Map<string, LockFile>();
@@ -33,7 +47,7 @@ export async function lockFolder(dir: string): Promise<LockFile> {
       return file;
     }
     const holder = await lockHolder(path);
-    if (holder && (await isHeld(holder, path))) throw inUse(dir, path, holder.pid);
+    if (holder && (await isHeld(holder, path, began))) throw inUse(dir, path, holder.pid);
     if (!holder && attempt <= READ_ATTEMPTS) await wait(READ_RETRY_MS);
     else {
       if (!holder) await readWholeFile(path); // one that cannot be read can be the lock of another user's process
@@ -59,13 +73,13 @@ export class LockFile {
     const file = openSync(path, 'wx', 0o600);
     try {
       writeFileSync(file, this.#content);
+      this.#handle = openSync(path, 'r'); // one that is open for writing would prevent remounting its disk read-only
     } catch (failure) {
       rmSync(path); // on a full disk an empty file would be left
       throw failure;
     } finally {
       closeSync(file);
     }
-    this.#handle = openSync(path, 'r'); // one that is open for writing would prevent remounting its disk read-only
     this.#path = path;
   }
 
@@ -120,7 +134,7 @@ export function isSameFile(found: Pick<BigIntStats, 'dev' | 'ino'>, open: Pick<B
 }
 
 function claim(path: string, began: string): LockFile | undefined {
-  if (isHeldByThisProcess(path)) return undefined;
+  if (isHeldByThisThread(path)) return undefined;
   try {
     const file = new LockFile(path, began);
     ownLocks.set(path, file); // synchronously, because others in this process would take it for stale
@@ -135,13 +149,29 @@ function claim(path: string, began: string): LockFile | undefined {
   }
 }
 
-function isHeldByThisProcess(path: string): boolean {
+function isHeldByThisThread(path: string): boolean {
   const file = ownLocks.get(path);
   return file !== undefined && file.findLoss() === undefined;
 }
 
-async function isHeld(holder: LockHolder, path: string): Promise<boolean> {
-  return holder.pid === process.pid ? isHeldByThisProcess(path) : isRunning(holder);
+async function isHeld(holder: LockHolder, path: string, began: string): Promise<boolean> {
+  if (holder.pid !== process.pid) return isRunning(holder);
+  // The library runs each platform in a thread, and a thread that was ended from outside leaves its lock.
+  return isHeldByThisThread(path) || (began !== '' && holder.began === began && isOpen(path));
+}
+
+/** True if this process has the file open, or the system does not show that. */
+function isOpen(path: string): boolean {
+  const folder = OPEN_FILES.find((candidate) => existsSync(candidate));
+  const file = lookAt(path);
+  if (!folder || !file) return true;
+  return readdirSync(folder).some((handle) => {
+    try {
+      return isSameFile(file, lookAtOpen(Number(handle)));
+    } catch {
+      return false; // it was closed meanwhile
+    }
+  });
 }
 
 /** Removes a stale lock, holding `lock.takeover` and checking again: another process may have created a new one meanwhile. */
@@ -151,7 +181,7 @@ async function discard(path: string, stale: LockHolder | undefined, began: strin
   if (!ownLock) {
     const holder = await lockHolder(takeover);
     // Removes what a crash during this step left behind; the next attempt tries again.
-    if (holder && !(await isHeld(holder, takeover))) await rm(takeover, { force: true });
+    if (holder && !(await isHeld(holder, takeover, began))) await rm(takeover, { force: true });
     else await wait(READ_RETRY_MS);
     return;
   }
@@ -165,6 +195,11 @@ async function discard(path: string, stale: LockHolder | undefined, began: strin
 }
 
 function inUse(dir: string, path: string, pid: number): StoreError {
+  if (pid === process.pid)
+    return new StoreError(
+      dir,
+      `is in use by process ${pid}, this one: it runs another platform with this folder. Stop that platform, or choose another data folder.`,
+    );
   return new StoreError(
     dir,
     `is in use by process ${pid}. Stop that process, or choose another data folder. If process ${pid} is not a Terrarium, or this ` +

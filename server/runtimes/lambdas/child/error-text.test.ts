@@ -4,6 +4,23 @@ import { messageOf, traceOf } from './error-text.ts';
 const failure = (message: string, options?: ErrorOptions): Error =>
   Object.assign(new Error(message, options), { stack: `Error: ${message}\n    at code` });
 
+describe('the message of an error about a module that was not found', () => {
+  const messageAbout = (name: string) =>
+    messageOf(Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' }));
+
+  it.each(['lodash/fp', '@acme/shared/part'])('names the package to install for %s', (name) => {
+    expect(messageAbout(name)).toContain(`'npm install ${name.replace(/\/[a-z]+$/, '')}'`);
+  });
+
+  it.each(['@/util', '~/util', '~'])(
+    'names the paths of tsconfig.json for the alias %s, which is no package',
+    (name) => {
+      expect(messageAbout(name)).toContain('tsconfig.json');
+      expect(messageAbout(name)).not.toContain('npm install');
+    },
+  );
+});
+
 describe('the trace of an error', () => {
   it('contains its causes, in which fetch says why it failed', () => {
     const cause = failure('fetch failed', { cause: failure('connect ECONNREFUSED', { cause: 'the host is down' }) });

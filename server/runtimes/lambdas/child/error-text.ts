@@ -51,17 +51,28 @@ function withoutFolders(text: string): string {
   return folders.reduce((remainder, [folder, shortName]) => remainder.replaceAll(folder, shortName), text);
 }
 
-/** The module that was not found; undefined for a file of the lambda's own. */
-export function missingModule(thrown: unknown): string | undefined {
-  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown) || !('message' in thrown)) return undefined;
-  if (thrown.code !== 'MODULE_NOT_FOUND' && thrown.code !== 'ERR_MODULE_NOT_FOUND') return undefined;
-  const [, name] = /^Cannot find (?:module|package) '((?:@[^/']+\/)?[^./'][^/']*)/.exec(String(thrown.message)) ?? [];
+/** No package has such a name, but bundlers and tsconfig.json commonly use it for a folder. */
+const ALIAS = /^[@~]$/;
+
+/** The package that was not found; undefined for a file of the lambda's own. */
+export function missingPackage(thrown: unknown): string | undefined {
+  const name = missingModule(thrown);
+  return name === undefined || ALIAS.test(name) ? undefined : name;
+}
+
+function missingModule(thrown: unknown): string | undefined {
+  const { code, message } = Object(thrown);
+  if (!['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND', 'ERR_INVALID_MODULE_SPECIFIER'].includes(code)) return undefined;
+  const [, name] =
+    /^(?:Cannot find (?:module|package)|Invalid module) ['"]((?:@[^/']+\/)?[^./'][^/']*)/.exec(String(message)) ?? [];
   return name;
 }
 
 function adviceFor(thrown: unknown): string {
   const name = missingModule(thrown);
   if (name === undefined) return '';
+  if (ALIAS.test(name))
+    return `; '${name}' is no package. Correct the import or, for TypeScript, the 'paths' in tsconfig.json`;
   return `; add it to the lambda's package, or run 'npm install ${name}' in the folder of a file: package_url or of the setting lambdas.modules`;
 }
 

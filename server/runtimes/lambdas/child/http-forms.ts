@@ -35,7 +35,7 @@ export function divertHttpForms(
   };
 }
 
-function headOf(request: ClientRequest): RequestHead {
+export function headOf(request: ClientRequest): RequestHead {
   const { method, protocol, path } = request;
   const contentType = request.getHeader('content-type');
   const host = String(request.getHeader('host') ?? request.host);

@@ -10,11 +10,11 @@ import { headerIn, traceHttp2 } from './trace-headers.ts';
 
 const { apply, getPrototypeOf } = Reflect;
 
-const REPORTED_ELSEWHERE = Symbol('reported elsewhere');
+const reportedElsewhere = new WeakSet<object>();
 
 /** The calls of a connection that is answered here are reported by the server that answers them, and not here. */
 export function reportElsewhere(socket: object): void {
-  Object.defineProperty(socket, REPORTED_ELSEWHERE, { value: true });
+  reportedElsewhere.add(socket);
 }
 
 /** Reports calls by HTTP/2 that reach their host. They are written below the socket, so the session's own `request` reports them. */
@@ -56,7 +56,7 @@ export class Http2Calls {
         const traced = traceHttp2(headers, this.#calls.traceOf());
         const socket = hiddenMember(self, 'socket') as Socket | undefined;
         this.#connections.markHttp(socket);
-        if (isAnsweredHere(self)) return apply(request, self, [traced, ...rest]);
+        if (socket && reportedElsewhere.has(socket)) return apply(request, self, [traced, ...rest]);
         const head = headOf(
           `${String(hiddenMember(self, 'protocol'))}//${String(hiddenMember(self, 'authority'))}`,
           headers,
@@ -65,7 +65,7 @@ export class Http2Calls {
         const stream: ClientHttp2Stream = other
           ? this.#divert(other, new URL(head.url), request, [traced, ...rest])
           : apply(request, self, [traced, ...rest]);
-        if (!other || !isReportedElsewhere(other)) this.#follow(stream, head, other ?? socket);
+        if (!other || !reportedElsewhere.has(other)) this.#follow(stream, head, other ?? socket);
         return stream;
       },
     });
@@ -95,15 +95,6 @@ export class Http2Calls {
     stream.once(errorMonitor, (error) => this.#calls.report(call, { ...failureOf(error), ended: true }));
     stream.once('close', () => this.#calls.report(call, { ended: true }));
   }
-}
-
-function isAnsweredHere({ socket }: ClientHttp2Session): boolean {
-  return socket !== undefined && isReportedElsewhere(socket);
-}
-
-function isReportedElsewhere(socket: object): boolean {
-  // As: what a session shows of its socket can only be asked for, by name.
-  return (socket as { [REPORTED_ELSEWHERE]?: boolean })[REPORTED_ELSEWHERE] === true;
 }
 
 /** A member of a session that Node names by a symbol. */

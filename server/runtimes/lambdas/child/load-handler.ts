@@ -3,9 +3,9 @@ import Module, { createRequire, register } from 'node:module';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { acceptsCallback } from './accepts-callback.ts';
-import { messageOf, missingModule, traceOf, withArticle } from './error-text.ts';
+import { messageOf, missingPackage, traceOf, withArticle } from './error-text.ts';
 import type { Handler } from './run-handler.ts';
-import { placeOfSyntaxError, reportedPlace, sourceLine } from './source-place.ts';
+import { placeIn, placeOfSyntaxError, reportedPlace, sourceLine } from './source-place.ts';
 import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from './typescript.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
@@ -129,14 +129,13 @@ async function loadModule(file: string): Promise<unknown> {
 /** Source that is not JavaScript may be TypeScript. If it is neither, the parser that got further gives the reason. */
 function loadAsTypeScript(thrown: unknown, file: string, require: NodeJS.Require): unknown {
   if (!(thrown instanceof SyntaxError) || !file.endsWith('.js')) throw explained(thrown, file);
-  const errorPlace = placeOfSyntaxError(thrown, file);
-  if (errorPlace && errorPlace.file !== basename(file)) throw explained(thrown, file);
+  const placeInTrace = placeIn(thrown.stack);
+  if (placeInTrace && placeInTrace.file !== basename(file)) throw explained(thrown, file);
   try {
     withoutTypes(file);
   } catch (failed) {
-    throw failed instanceof TypeScriptError && failed.position.line > (errorPlace?.line ?? 0)
-      ? failed
-      : explained(thrown, file);
+    const line = placeOfSyntaxError(thrown, file)?.line ?? 0;
+    throw failed instanceof TypeScriptError && failed.position.line > line ? failed : explained(thrown, file);
   }
   acceptTypeScript(file);
   try {
@@ -172,7 +171,7 @@ function mixtureIn(file: string, message = ''): string | undefined {
 
 /** The command that puts a module that was not found where the lambda finds it; into the log only, for it names a folder. */
 function installCommand(thrown: unknown, file: string): string | undefined {
-  const name = missingModule(thrown);
+  const name = missingPackage(thrown);
   if (name === undefined) return undefined;
   for (let folder = dirname(file); dirname(folder) !== folder; folder = dirname(folder)) {
     // The platform stores inline code and fetched packages above the lambda's home, and links the modules of the setting lambdas.modules

@@ -9,7 +9,7 @@ import type { CallNumbers } from './call-numbers.ts';
 import type { ConnectOptions } from './call-target.ts';
 import { messageOf } from './error-text.ts';
 import { failureOf, type OutboundCalls } from './outbound-calls.ts';
-import { ruleError } from './rule-error.ts';
+import { NEEDS_HTTP, NO_TUNNEL, ruleError, unsuitableRuleError } from './rule-error.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { setTimeout, Promise: NativePromise } = globalThis;
@@ -119,6 +119,7 @@ export class MockResponses {
     );
     server.headersTimeout = 0;
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#rejectMalformed(error, socket as Socket));
+    server.on('connect', (_request, socket) => this.#failAs(NO_TUNNEL, socket as Socket));
     let http2: Server | undefined;
     const proxy = createServer((socket) => {
       // The waiting client keeps the process alive by its own end of the connection.
@@ -152,12 +153,21 @@ export class MockResponses {
     if (!socket.writable) return;
     const { verdict, socket: caller } = this.#guests.get(socket.remotePort ?? 0) ?? {};
     const call = caller && this.#calls.carriedBy(caller);
+    // As: Node's own note of the request that is under way. Its method may be unknown to the parser.
+    const isHttp = call ?? (caller as { _httpMessage?: object | null } | undefined)?._httpMessage;
+    if (code === 'HPE_INVALID_METHOD' && verdict?.rules.length && !isHttp) return void this.#failAs(NEEDS_HTTP, socket);
     if (call && verdict?.action === 'catch') this.#calls.report(call, { caughtBy: 'crm' });
     const reason = code === 'HPE_INVALID_URL' ? 'its path must begin with a slash' : message;
     const text = `the request is not valid in HTTP: ${reason}\n`;
     const head = `Content-Type: text/plain; charset=utf-8\r\nContent-Length: ${text.length}`;
     const status = code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${head}\r\n\r\n${text}`);
+  }
+
+  /** Lets the connection fail that is for another protocol than its rule. */
+  #failAs(advice: string, { remotePort = 0 }: Socket): void {
+    const { socket, verdict, target } = this.#guests.get(remotePort) ?? {};
+    if (socket && verdict && target) socket.destroy(unsuitableRuleError(verdict, target, advice));
   }
 
   #http2(): Server {

@@ -9,6 +9,7 @@ import { readTraceParent } from '../../../model/trace.ts';
 import { monotonicMs } from '../../../system/clock.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
 import { messageOf } from './error-text.ts';
+import { headOf } from './http-forms.ts';
 import { isRefusal } from './rule-error.ts';
 import { type OpenHead, sniffSocket } from './sniff-socket.ts';
 import {
@@ -100,9 +101,9 @@ export class OutboundCalls {
 
   watch(socket: Socket, connections: { markHttp(socket: Socket): void; use(socket: Socket): void }): () => OpenHead {
     return sniffSocket(socket, {
-      http: () => connections.markHttp(socket),
       otherBytes: () => connections.use(socket),
       tunnel: () => this.onTunnel(socket),
+      http: () => connections.markHttp(socket),
       requestStarted: (method, target, headers) => this.#recordRequest(socket, method, target, headers),
       body: (call, side, part, headers) => this.takeBody(call, side, part, headers),
       truncated: (call, contentLength, bodyBytes) => {
@@ -144,7 +145,7 @@ export class OutboundCalls {
     return [...this.#unsent].some((request) => {
       const origin = new URL(request.origin);
       if (hostnameIn(origin) !== hostname || portOf(origin) !== port) return false;
-      return matches(headOf(request));
+      return matches(undiciHeadOf(request));
     });
   }
 
@@ -207,10 +208,7 @@ export class OutboundCalls {
 
   #watchHttp(): void {
     on<{ request: ClientRequest }>('http.client.request.start', ({ request }) => {
-      const host = request.getHeader('host') ?? request.host;
-      const contentType = request.getHeader('content-type')?.toString();
-      const url = `${request.protocol}//${host}${request.path}`;
-      this.#start(request, { method: request.method, url, contentType });
+      this.#start(request, headOf(request));
       this.#follow(request);
     });
     on<{ request: ClientRequest; response: { statusCode: number } }>('http.client.response.finish', (message) =>
@@ -235,7 +233,7 @@ export class OutboundCalls {
       this.#created.add(request);
       this.#unsent.add(request);
       const traceId = traceUndici(request, this.traceOf());
-      this.#start(request, headOf(request), traceId);
+      this.#start(request, undiciHeadOf(request), traceId);
     });
     on<{ request: UndiciRequest; socket: Socket }>('undici:client:sendHeaders', ({ request, socket }) => {
       this.#announced.set(socket, request);
@@ -266,7 +264,7 @@ function on<T>(channel: string, listener: (message: T) => void): void {
   subscribe(channel, (message) => listener(message as T));
 }
 
-function headOf(request: UndiciRequest): RequestHead {
+function undiciHeadOf(request: UndiciRequest): RequestHead {
   const contentType = headerIn(linesOf(request), 'content-type');
   return { method: request.method, url: `${request.origin}${request.path}`, contentType };
 }

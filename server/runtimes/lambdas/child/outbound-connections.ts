@@ -33,7 +33,9 @@ export class OutboundConnections {
     this.#records.set(socket, record);
     const start = (): void => {
       // As: Node's own note of a request that uses the connection.
-      if ((socket as Socket & { _httpMessage?: object | null })._httpMessage) record.carryHttp();
+      const { _httpMessage: request } = socket as Socket & { _httpMessage?: { method: string } | null };
+      // Calls through a proxy have records of their own once it has made a tunnel for them.
+      if (request && request.method !== 'CONNECT') record.carryHttp();
       record.start();
     };
     const remove = this.add(record);

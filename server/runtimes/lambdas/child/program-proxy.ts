@@ -18,11 +18,10 @@ import { monotonicMs } from '../../../system/clock.ts';
 import { CertificateAuthority } from './certificate-authority.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 import { NO_EXECUTION, type ProxyOrder } from './program-variables.ts';
+import { SERVER_FIRST_PORTS } from './rule-error.ts';
 
 /** The first byte of a TLS handshake. */
 const TLS_HANDSHAKE = 0x16;
-/** The ports of FTP, SSH, mail and MySQL, where a client waits for the server, unless it starts TLS. */
-const SERVER_FIRST_PORTS = new Set([21, 22, 25, 110, 143, 587, 1025, 2525, 3306]);
 /** The ports of such protocols with TLS from the start. */
 const SERVER_FIRST_TLS_PORTS = new Set([465, 990, 993, 995]);
 /** A client that sends nothing for this time waits for the server. */

@@ -8,21 +8,29 @@ import {
 /** The errors of calls that were blocked. */
 const refusals = new WeakSet<object>();
 
+/** The ports of FTP, SSH, mail and MySQL, where a client waits for the server, unless it starts TLS. */
+export const SERVER_FIRST_PORTS: ReadonlySet<number> = new Set([21, 22, 25, 110, 143, 587, 1025, 2525, 3306]);
+
 /** Returns the error that a rule or the policy has a call fail with, if any. */
 export function ruleError(verdict: OutboundVerdict, target: OutboundTarget): Error | undefined {
   const { action, error } = verdict;
+  // The clients would wait for a greeting until the invocation times out.
+  const isServerFirst = target.isMockedPort || (target.isOutside && SERVER_FIRST_PORTS.has(target.port));
+  if (isServerFirst && (action === 'answer' || (action === 'fail' && !error)))
+    return unsuitableRuleError(verdict, target, NEEDS_HTTP);
   const reason = reasonOfVerdict(verdict, target);
-  // The servers of such ports speak first: their clients would wait for a greeting until the invocation times out.
-  if (target.isMockedPort && (action === 'answer' || (action === 'fail' && !error)))
-    return networkError(
-      'ECONNREFUSED',
-      target,
-      `${reason}; its response is in HTTP, so use block, or fail with an error`,
-    );
   if (action !== 'block') return error && networkError(error, target, reason);
   const refusal = networkError('ECONNREFUSED', target, reason);
   refusals.add(refusal);
   return refusal;
+}
+
+export const NEEDS_HTTP = 'its response is in HTTP, so use block, or fail with an error';
+export const NO_TUNNEL = "it cannot open a proxy's tunnel, so let a rule with pass for the proxy come before it";
+
+/** The error of a connection to which a rule cannot respond. */
+export function unsuitableRuleError(verdict: OutboundVerdict, target: OutboundTarget, advice: string): Error {
+  return networkError('ECONNREFUSED', target, `${reasonOfVerdict(verdict, target)}; ${advice}`);
 }
 
 /** A chain of causes may be a circle. */

@@ -4,7 +4,7 @@ import { sniff } from './stream-hooks.ts';
 import { headerIn } from './trace-headers.ts';
 
 export interface WireWatcher {
-  /** The connection carries HTTP. */
+  /** The connection carries HTTP; a tunnel does so only with the first request in it. */
   http(): void;
   /** Bytes of another protocol are sent, or received first. */
   otherBytes(): void;
@@ -56,8 +56,9 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): () => OpenHea
       if (isOff && !wire && !isTunnel) return watcher.otherBytes();
       guard(() => {
         const bytes = part();
-        if (!wire && !REQUEST_START.test(bytes.toString('latin1', 0, 64))) throw new Error('no HTTP');
-        if (!wire) watcher.http();
+        const start = bytes.toString('latin1', 0, 64);
+        if (!wire && !REQUEST_START.test(start)) throw new Error('no HTTP');
+        if (!wire && !start.startsWith('CONNECT ')) watcher.http();
         wire ??= readWire(watcher);
         wire.send(bytes);
       });

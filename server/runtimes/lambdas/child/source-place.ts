@@ -30,7 +30,7 @@ export function reportedPlace({ file, line, column }: SyntaxErrorPlace): string 
 }
 
 /** Reads the text that Node puts in front of the stack of a syntax error: `file:line`, that line, and blanks up to the error in it. */
-function placeIn(stack: string | undefined): SyntaxErrorPlace | undefined {
+export function placeIn(stack: string | undefined): SyntaxErrorPlace | undefined {
   const [, file, line, indent] = /^(.+):(\d+)\n.*\n([^\S\n]*)(?:\^|\n)/.exec(stack ?? '') ?? [];
   if (file === undefined || indent === undefined) return undefined;
   return { file: basename(file), line: Number(line), column: indent.length + 1 };

@@ -30,8 +30,7 @@ export class CodeFiles {
   hasChanged(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#nextLookMs) return false;
-    let isSame = true;
-    for (const [file, state] of this.#files) isSame &&= stateOf(file) === state;
+    const isSame = [...this.#files].every(([file, state]) => stateOf(file) === state);
     const endMs = performance.now();
     this.#nextLookMs = endMs + Math.max(LEAST_PAUSE_MS, PAUSE_FACTOR * (endMs - nowMs));
     return !isSame;

@@ -146,12 +146,9 @@ export class LambdaProcesses {
     this.#spares = new SpareProcesses({
       least: limits.spares,
       steadyMs,
-      start: (mayEndIdle) => {
-        if (this.#node === undefined) return undefined;
-        if (this.slots.tryTake()) return this.#fork(SPARE, this.#hostEnv, this.#node);
-        if (mayEndIdle) endIdle();
-        return undefined;
-      },
+      endIdle,
+      start: () =>
+        this.#node !== undefined && this.slots.tryTake() ? this.#fork(SPARE, this.#hostEnv, this.#node) : undefined,
     });
   }
 
@@ -300,7 +297,7 @@ export class LambdaProcesses {
     void started.exited.then(() => {
       this.#living.delete(started);
       this.slots.release();
-      this.#spares.begin();
+      this.#spares.slotFreed();
     });
     return started;
   }

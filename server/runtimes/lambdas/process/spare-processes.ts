@@ -15,8 +15,10 @@ interface SpareOptions {
   /** Number to keep, 0 for none. */
   least: number;
   steadyMs(): number;
-  /** Starts a process, if there is a free slot. @param mayEndIdle otherwise, the process that has been idle longest may be ended for it */
-  start(mayEndIdle: boolean): LambdaProcess | undefined;
+  /** Starts a process, if there is a free slot. */
+  start(): LambdaProcess | undefined;
+  /** Ends the process that has been idle longest, if any. */
+  endIdle(): boolean;
 }
 
 /** Generic processes started ahead, so that a cold call needs no fork: one for each lambda that is likely to need one soon. */
@@ -25,7 +27,9 @@ export class SpareProcesses {
   readonly #spares = new Set<LambdaProcess>();
   /** When which lambda was changed, or was called and needed a process, whichever came last. */
   readonly #requests = new Map<string, { atMs: number; wasCalled: boolean }>();
-  #changedAtMs = Number.NEGATIVE_INFINITY;
+  /** True from a change on, until a spare was used or the slot of an idle process was taken for one. */
+  #mayEndIdle = false;
+  #awaitsSlot = false;
   #loading = 0;
   #refillTimer: NodeJS.Timeout | undefined;
   /** Time of the next start on the monotonic clock; an earlier request moves it forward. */
@@ -41,7 +45,7 @@ export class SpareProcesses {
   }
 
   expect(lambdaId: string): void {
-    this.#changedAtMs = this.#options.steadyMs();
+    this.#mayEndIdle = true;
     this.#noteRequest(lambdaId, false);
   }
 
@@ -50,6 +54,7 @@ export class SpareProcesses {
     this.#noteRequest(lambdaId, true);
     const [oldest] = this.#spares;
     if (oldest) this.#spares.delete(oldest);
+    if (oldest) this.#mayEndIdle = false;
     return oldest?.isAlive ? oldest : undefined;
   }
 
@@ -59,6 +64,12 @@ export class SpareProcesses {
     this.#spares.delete(oldest);
     oldest.kill();
     return true;
+  }
+
+  /** A process has ended. Its slot may be the one that was taken for a spare. */
+  slotFreed(): void {
+    if (this.#awaitsSlot) this.#refillLater(REFILL_AFTER_MS);
+    this.#awaitsSlot = false;
   }
 
   /** A call is likely; not as soon as the first request, with whose answer the start of a process would compete. */
@@ -78,11 +89,14 @@ export class SpareProcesses {
     if (this.#isStopped) return;
     const expectedSpares = this.#expectedSpares();
     while (this.#spares.size > expectedSpares) this.end();
-    const isChanging = this.#options.steadyMs() - this.#changedAtMs < EXPECTED_MS;
     while (this.#spares.size < expectedSpares && this.#loading < availableParallelism()) {
-      const spare = this.#options.start(isChanging && this.#spares.size === 0);
+      const spare = this.#options.start();
       if (!spare) break;
       this.#follow(spare);
+    }
+    if (this.#spares.size === 0 && expectedSpares > 0 && this.#mayEndIdle) {
+      this.#mayEndIdle = false;
+      this.#awaitsSlot = this.#options.endIdle();
     }
     // What is asked for now is not for ever.
     if (expectedSpares > this.#options.least) this.#refillLater(EXPECTED_MS / 4);
