@@ -9,19 +9,20 @@
  * version: such as `20.19.0`; range: as in package.json's engines, the oldest version first, such as `^20.19.0 || >=22.2.0`
  */
 function nodeComplaint(version, range) {
-  var wanted = range.split('||').map(numbersOf);
-  var found = numbersOf(version);
-  var at = 0;
-  while (at < wanted.length && wanted[at][0] < found[0]) at += 1;
-  if (at === wanted.length) return undefined;
+  var minimums = range.split('||').map(numbersOf);
+  var current = numbersOf(version);
+  var index = 0;
+  while (index < minimums.length && minimums[index][0] < current[0]) index += 1;
+  if (index === minimums.length) return undefined;
   // An odd version has all that the following even one had at first.
-  var isOdd = at > 0 && wanted[at][0] > found[0];
-  if (isOdd ? wanted[at][1] === 0 : wanted[at][0] === found[0] && found[1] >= wanted[at][1]) return undefined;
+  var isOdd = index > 0 && minimums[index][0] > current[0];
+  if (isOdd ? minimums[index][1] === 0 : minimums[index][0] === current[0] && current[1] >= minimums[index][1])
+    return undefined;
   return (
     'Terrarium needs Node ' +
-    wanted[at][0] +
+    minimums[index][0] +
     '.' +
-    wanted[at][1] +
+    minimums[index][1] +
     ' or newer and this is Node ' +
     version +
     ': install a newer one from https://nodejs.org and try again.'

@@ -15,51 +15,51 @@ const CHECK_BYTES = 4;
 /** A file name that ends with a hash of the contents. */
 const HASHED = /-[\w-]{8}[.]cjs$/;
 /** Only a process that loads this part starts a platform, so only that one saves its code. */
-const OF_A_PLATFORM = /^emulator-/;
+const PLATFORM_PART = /^emulator-/;
 
 /** Loaded parts by path; like `require`, added before they run, so that two parts can load each other. */
-const loaded = new Map();
+const loadedParts = new Map();
 /** Parts without cached code. */
-let compiled = [];
+let compiledParts = [];
 let startsPlatform = false;
 let timer;
 
-const keepsCode =
+const isCaching =
   !nodeModule.enableCompileCache &&
   !process.env.NODE_DISABLE_COMPILE_CACHE &&
   !process.execArgv.concat(process.env.NODE_OPTIONS ?? []).some((option) => option.includes('--enable-source-maps'));
 
 /** The exports of a part. `file`: its path, whose name contains a hash of the contents. */
-exports.load = keepsCode ? load : require;
+exports.load = isCaching ? load : require;
 
 function load(file) {
-  const before = loaded.get(file);
-  if (before) return before.exports;
+  const loadedPart = loadedParts.get(file);
+  if (loadedPart) return loadedPart.exports;
   const part = { exports: {} };
-  loaded.set(file, part);
+  loadedParts.set(file, part);
   const source = readFileSync(file, 'utf8');
-  const kept = keptCode(file);
+  const cachedCode = readCachedCode(file);
   const script = new vm.Script(nodeModule.wrap(source), {
     filename: file,
-    cachedData: kept,
+    cachedData: cachedCode,
   });
-  if (OF_A_PLATFORM.test(basename(file))) {
+  if (PLATFORM_PART.test(basename(file))) {
     startsPlatform = true;
-    process.once('exit', keep);
+    process.once('exit', saveCode);
   }
   // V8 itself checks the length of the source, its version and its flags.
-  if (!kept || script.cachedDataRejected) compiled.push({ file, script });
+  if (!cachedCode || script.cachedDataRejected) compiledParts.push({ file, script });
   // Parts that are loaded later, while the platform is running, are also cached.
-  if (startsPlatform && compiled.length > 0 && !timer) timer = setTimeout(keep, STARTED_AFTER_MS).unref();
-  const ofNode = nodeModule.createRequire(file);
-  const require_ = (id) => (id.startsWith('./') && HASHED.test(id) ? load(join(dirname(file), id)) : ofNode(id));
-  Object.assign(require_, ofNode);
+  if (startsPlatform && compiledParts.length > 0 && !timer) timer = setTimeout(saveCode, STARTED_AFTER_MS).unref();
+  const nodeRequire = nodeModule.createRequire(file);
+  const require_ = (id) => (id.startsWith('./') && HASHED.test(id) ? load(join(dirname(file), id)) : nodeRequire(id));
+  Object.assign(require_, nodeRequire);
   script.runInThisContext().call(part.exports, part.exports, require_, part, file, dirname(file));
   return part.exports;
 }
 
 /** Next to the parts: a process that can write there could change the parts as well. */
-function placeOf(file) {
+function cacheFileOf(file) {
   return join(
     dirname(file),
     'compiled',
@@ -68,31 +68,31 @@ function placeOf(file) {
 }
 
 /** Rejects incomplete files: V8 checks only the header, and crashes on damaged code. */
-function keptCode(file) {
+function readCachedCode(file) {
   try {
-    const kept = readFileSync(placeOf(file));
-    const code = kept.subarray(0, -CHECK_BYTES);
-    return crc32(code) === kept.readUInt32LE(code.length) ? code : undefined;
+    const cachedCode = readFileSync(cacheFileOf(file));
+    const code = cachedCode.subarray(0, -CHECK_BYTES);
+    return crc32(code) === cachedCode.readUInt32LE(code.length) ? code : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Saves the code compiled so far; ignores write errors. */
-function keep() {
-  const parts = compiled;
-  compiled = [];
+function saveCode() {
+  const parts = compiledParts;
+  compiledParts = [];
   timer = undefined;
   try {
     for (const { file, script } of parts) {
-      const place = placeOf(file);
-      mkdirSync(dirname(place), { recursive: true });
+      const cacheFile = cacheFileOf(file);
+      mkdirSync(dirname(cacheFile), { recursive: true });
       // Renamed when complete: another process may be reading or writing the same file.
       const code = script.createCachedData();
       const check = Buffer.alloc(CHECK_BYTES);
       check.writeUInt32LE(crc32(code));
-      writeFileSync(`${place}.${process.pid}`, Buffer.concat([code, check]));
-      renameSync(`${place}.${process.pid}`, place);
+      writeFileSync(`${cacheFile}.${process.pid}`, Buffer.concat([code, check]));
+      renameSync(`${cacheFile}.${process.pid}`, cacheFile);
     }
   } catch {
     // The next start compiles, as this one did.

@@ -1,5 +1,4 @@
-import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { type AppliedSeed, seedRoutes } from '../api/routes/seeds.ts';
 import { changeLine, operationLine, runLines } from './change-lines.ts';
 import { defineCommand, flag, textOr } from './command.ts';
@@ -8,8 +7,6 @@ import { platformOptions } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Name of the seed file in a folder that also contains the code of its lambdas. */
-const SEED_FILE = 'world.yaml';
 const APPLY_TIMEOUT_MS = 600_000;
 
 export const applyCommand = defineCommand({
@@ -45,12 +42,10 @@ export interface ReadSeed {
 async function readSeed(path: string, terminal: Terminal): Promise<ReadSeed> {
   // JSON is valid YAML, too.
   if (path === '-') return { type: 'application/yaml', content: await terminal.readInput() };
-  const named = resolve(terminal.folder, path);
-  const isFolder = (await stat(named).catch(() => undefined))?.isDirectory();
-  return readSeedFile(isFolder ? join(named, SEED_FILE) : named, terminal.env);
+  return readSeedFile(resolve(terminal.folder, path), terminal.env);
 }
 
-/** Reads a world file with the files and variables that it names. Throws SeedError. */
+/** Reads a world file, or the one in a folder, with the files and variables that it names. Throws SeedError. */
 export async function readSeedFile(file: string, env: Terminal['env']): Promise<ReadSeed> {
   // Loaded only now: no other command needs it.
   const { readSeedFileForApply } = await import('../platform/seed-files.ts');

@@ -29,7 +29,7 @@ export function text(flags: string, description: string): OptionSpec<string | un
   return { flags, description, read: (written) => (typeof written === 'string' ? written : undefined) };
 }
 
-/** A text that is always there. */
+/** A text that is required unless it has a default. */
 export function textOr(flags: string, description: string, unless?: string): OptionSpec<string> {
   return { flags, description, default: unless, ...(unless === undefined && { isRequired: true }), read: String };
 }
@@ -43,6 +43,12 @@ export function texts(flags: string, description: string): OptionSpec<string[]> 
 export function timeout(seconds: number): OptionSpec<number> {
   const read = numberIn('--timeout', /^\d{1,6}$/, 'a whole number of seconds');
   return { flags: '--timeout <S>', description: 'seconds to wait', default: String(seconds), read };
+}
+
+/** An optional whole number. */
+export function count(flags: string, description: string): OptionSpec<number | undefined> {
+  const read = numberIn(flags.replace(/ .*/, ''), /^\d{1,7}$/, 'a whole number');
+  return { flags, description, read: (written) => (written === undefined ? undefined : read(written)) };
 }
 
 export function numberIn(name: string, form: RegExp, expectation: string): OptionSpec<number>['read'] {

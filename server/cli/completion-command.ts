@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { defineCommand } from './command.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 const NOTES = `
-  bash  eval "$(terrarium completion bash)"
-  zsh   eval "$(terrarium completion zsh)"
-  fish  terrarium completion fish | source`;
+  bash  eval "$(${SHELL_COMMAND} completion bash)"
+  zsh   eval "$(${SHELL_COMMAND} completion zsh)"
+  fish  ${SHELL_COMMAND} completion fish | source
+
+It completes the command \`terrarium\` of a global installation.`;
 
 interface WordList {
   /** Names of the command and those above it; empty for the program itself. */

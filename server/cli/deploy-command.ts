@@ -12,7 +12,6 @@ const NOTES = `
 A project is what \`dev\` starts: a folder with a world file, or with the code of one lambda. The platform reads the code in its folder at each
 call, so later edits need no command; after changes of the world file or .env, deploy again.`;
 
-/** `terrarium deploy`: a project in the world of a running platform. */
 export const deployCommand = defineCommand({
   name: 'deploy',
   description: 'deploy the project of a folder to the running platform, and print the addresses of its endpoints',

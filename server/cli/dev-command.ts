@@ -20,7 +20,6 @@ ${keyLines().join('\n')}`;
 /** The world file is the seed. */
 const devSettings = Object.fromEntries(Object.entries(settingOptions).filter(([name]) => name !== 'seed'));
 
-/** `terrarium dev`: a platform for one project, which shows its requests and applies what is saved. */
 export const devCommand = defineCommand({
   name: 'dev',
   description: 'start the project of a folder, print its requests with their logs, and apply every save',

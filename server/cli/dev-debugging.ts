@@ -15,7 +15,7 @@ export interface LambdaDebugger {
   url: string;
 }
 
-/** Starts debugging a lambda. Throws an error of one sentence when the platform refuses it or its process does not start. */
+/** Starts debugging a lambda. Throws an error of one sentence when the platform rejects it or its process does not start. */
 export async function startDebugging(
   client: PlatformClient,
   { id, name }: { id: string; name: string },

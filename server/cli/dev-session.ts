@@ -240,35 +240,28 @@ export class DevSession {
   #pressed(key: string): void {
     const action = KEYS.find(([name]) => name === key.toLowerCase())?.[1];
     // A call can take long; it must not delay what comes after it.
-    if (action === 'sendForm' || action === 'repeat') void this.#reportFailure(() => this.#act(action));
-    else if (action) this.#enqueue(() => this.#act(action));
+    if (action === 'sendForm' || action === 'repeat') void this.#reportFailure(this.#actions[action]);
+    else if (action) this.#enqueue(this.#actions[action]);
   }
 
-  async #act(action: Action): Promise<void> {
-    const { terminal } = this.#options;
-    switch (action) {
-      case 'sendForm':
-        return this.#sendForm();
-      case 'repeat':
-        return this.#repeat();
-      case 'failCrm': {
-        const { rules, revision } = await this.#client.ask(outboundRoutes.readOutboundRules);
-        const otherRules = rules.filter((rule) =>
-          Object.entries(FAILING_CRM).some(([name, value]) => Object(rule)[name] !== value),
-        );
-        const body = jsonBody({ rules: [FAILING_CRM, ...otherRules], revision });
-        await this.#client.ask(outboundRoutes.replaceOutboundRules, body);
-        return this.#report('rule', FAILING_CRM, `the next CRM call gets ${FAILING_CRM.status} (once)`);
-      }
-      case 'openWindow':
-        return this.#openWindow();
-      case 'undo':
-        return this.#undo();
-      case 'reset':
-        return this.#reset();
-      case 'showKeys':
-        printLines(keyLines(), terminal);
-    }
+  readonly #actions: Readonly<Record<Action, () => Promise<void>>> = {
+    sendForm: () => this.#sendForm(),
+    repeat: () => this.#repeat(),
+    failCrm: () => this.#failCrm(),
+    openWindow: () => this.#openWindow(),
+    undo: () => this.#undo(),
+    reset: () => this.#reset(),
+    showKeys: async () => printLines(keyLines(), this.#options.terminal),
+  };
+
+  async #failCrm(): Promise<void> {
+    const { rules, revision } = await this.#client.ask(outboundRoutes.readOutboundRules);
+    const otherRules = rules.filter((rule) =>
+      Object.entries(FAILING_CRM).some(([name, value]) => Object(rule)[name] !== value),
+    );
+    const body = jsonBody({ rules: [FAILING_CRM, ...otherRules], revision });
+    await this.#client.ask(outboundRoutes.replaceOutboundRules, body);
+    this.#report('rule', FAILING_CRM, `the next CRM call gets ${FAILING_CRM.status} (once)`);
   }
 
   async #sendForm(): Promise<void> {

@@ -18,7 +18,7 @@ import { type TerminalInfo, type WindowChoice, windowContext } from './window-co
 export interface Check {
   name: string;
   ok: boolean;
-  /** Can the platform not start without it? */
+  /** True if the platform cannot start without it. */
   isNeeded: boolean;
   /** The state, and what to do if the check fails. */
   message: string;

@@ -102,6 +102,10 @@ async function platformVariables(emulator: Emulator, config: Config): Promise<Re
   const pair = { key: root.apiKey, secret: root.apiSecret ?? config.rootApiSecret ?? '' };
   const client = new PlatformClient(emulator.baseUrl, () => pair);
   const token = await issueToken(client, 'root');
+  // Other worlds than the demo have no such target.
+  const target = await targetVariables(client, { org: 'demo', environment: undefined, api: undefined }).catch(
+    () => tour?.deployUrl && { PLATFORM_DEPLOY_URL: tour.deployUrl },
+  );
   return {
     ...Object.fromEntries(listeners.map(({ env, url }) => [env, emulator[url]])),
     TERRARIUM_META_URL: emulator.metaUrl,
@@ -113,15 +117,6 @@ async function platformVariables(emulator: Emulator, config: Config): Promise<Re
     PLATFORM_API_SECRET: pair.secret,
     SCM_API_URL: `${emulator.scmUrl}/api/v4/projects`,
     SCM_TOKEN: emulator.scmToken,
-    ...((await targetOf(client)) ?? (tour?.deployUrl && { PLATFORM_DEPLOY_URL: tour.deployUrl })),
+    ...target,
   };
-}
-
-/** The deployment target in the demo world; undefined in other worlds. */
-async function targetOf(client: PlatformClient): Promise<Record<string, string> | undefined> {
-  try {
-    return await targetVariables(client, { org: 'demo', environment: undefined, api: undefined });
-  } catch {
-    return undefined;
-  }
 }

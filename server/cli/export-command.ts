@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { pipeline as passOn, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,6 +8,7 @@ import { reasonOf } from '../model/errors.ts';
 import { isJsonObject } from '../model/json.ts';
 import { UserError } from '../platform/config.ts';
 import { removeIfPossible, renameFile } from '../system/files-in-use.ts';
+import { makeFolder } from '../system/make-folder.ts';
 import { draftOf } from '../system/write-whole.ts';
 import { runLines } from './change-lines.ts';
 import { defineCommand, json, text } from './command.ts';
@@ -18,8 +19,8 @@ import type { Terminal } from './terminal.ts';
 
 const NOTES = `
 A path that ends with .yaml, .yml or .json is written as one seed file. A path that ends with .zip is written as an
-archive of the instance with its history, leads and results, for import; snapshots and passwords are not in it. Any other path is a folder: it gets
-a world.yaml and one file for the code of each lambda.`;
+archive of the instance with its history, leads, mails and results, for import; snapshots and passwords are not in it. Any other path is a folder: it gets
+a world.yaml and one file for the code of each lambda. With --scope, a seed contains only the names of accounts outside of the organization.`;
 
 export const exportCommand = defineCommand({
   name: 'export',
@@ -75,7 +76,7 @@ function exported(client: PlatformClient, scope: string | undefined, format: 'js
 async function writeSeed(path: string, client: PlatformClient, scope: string | undefined): Promise<string[]> {
   const files = await filesFor(path, client, scope);
   for (const [file, text] of files) {
-    await mkdir(dirname(file), { recursive: true });
+    await makeFolder(dirname(file));
     await writeFile(file, text);
   }
   return [...files.keys()];
@@ -99,7 +100,7 @@ const TRANSFER_TIMEOUT_MS = 3_600_000;
 const PROGRESS_EVERY_MS = 1_000;
 
 /**
- * Saves the whole instance in a file: world, history, leads, results. The file appears only when it is complete.
+ * Saves the whole instance in a file. The file appears only when it is complete.
  *
  * @param file absolute path
  */

@@ -76,12 +76,9 @@ export async function fetchElectron(
   try {
     const temp = await makeTemporary('electron');
     try {
-      await runFetch(folder, {
-        env: { ...(homeFolder() === undefined && { HOME: temp }), ...env, TMPDIR: temp, TEMP: temp, TMP: temp },
-        signal,
-        limitMs,
-        onProgress,
-      });
+      const home = homeFolder() === undefined && { HOME: temp };
+      const ownEnv = { ...home, ...env, TMPDIR: temp, TEMP: temp, TMP: temp };
+      await runFetch(folder, { env: ownEnv, signal, limitMs, onProgress });
     } finally {
       await removeIfPossible(temp);
     }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
+import { makeFolder } from '../system/make-folder.ts';
 import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { packageFile } from '../system/package-file.ts';
 import { defineCommand, flag } from './command.ts';
@@ -15,7 +16,6 @@ const NOTES = `
 The project has a world file, a lambda that sends a contact form to the CRM, its endpoint /web/lead, and a test. An existing package.json or
 .gitignore is left as it is; if another file exists, nothing is written.`;
 
-/** `terrarium init`: a project to begin with. */
 export const initCommand = defineCommand({
   name: 'init',
   description: 'write a project to begin with: a form, its lambda, its endpoint and a test',
@@ -31,7 +31,7 @@ export const initCommand = defineCommand({
     if (conflicts.length > 0)
       throw new UserError(`${folder} has ${conflicts.join(' and ')}, so nothing was written. Name another folder.`);
     for (const file of files.filter((name) => !existing.includes(name))) {
-      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await makeFolder(dirname(join(folder, file)));
       // npm leaves out files with the name .gitignore when it packs a package.
       const template = file.replace('.gitignore', 'gitignore').replace('.cjs', '.js');
       await copyFile(packageFile(`fixtures/project/${template}`), join(folder, file));

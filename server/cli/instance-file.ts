@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { access, constants, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
-import { reasonOf } from '../model/errors.ts';
+import { codeOf, reasonOf } from '../model/errors.ts';
 import { type ConfigWithOrigins, UserError } from '../platform/config.ts';
 import { IN_MEMORY } from '../platform/config-schema.ts';
 import { type ListenerUrls, listeners, urlsOf } from '../platform/declarations.ts';
@@ -73,6 +73,18 @@ export async function removeInstanceFile({ dataDir }: Emulator, pid: number): Pr
 export async function findInstance(dataDir: string): Promise<InstanceRecord | undefined> {
   const record = await readKept(join(dataDir, FILE), instanceSchema);
   return record && (await lifeOfProcess(record.pid, record.began)) !== 'gone' ? record : undefined;
+}
+
+/** The path of a data folder's lock, which may be missing. Throws UserError if another user's platform may hold it. */
+export async function requireReadableLock(dataDir: string): Promise<string> {
+  const lock = join(dataDir, 'lock');
+  await access(lock, constants.R_OK).catch((failure) => {
+    if (codeOf(failure) === 'ENOENT' || codeOf(failure) === 'ENOTDIR') return;
+    throw new UserError(
+      `${lock} cannot be read (${codeOf(failure)}): another user's Terrarium may be running on ${dataDir}. Run the command as that user, or choose another folder with --data or --instance.`,
+    );
+  });
+  return lock;
 }
 
 /**

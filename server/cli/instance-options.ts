@@ -9,7 +9,7 @@ import { readConfig, UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import { type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
 import { folderOptions, namedFolder, projectFolder } from './config-options.ts';
-import { findInstance, type InstanceRecord } from './instance-file.ts';
+import { findInstance, type InstanceRecord, requireReadableLock } from './instance-file.ts';
 import { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -114,7 +114,10 @@ export async function findTarget(options: Selection, context: CommandContext): P
   }
   const config = localConfig(options, context);
   const instance = await findInstance(config.data);
-  if (!instance) return { kind: 'folder', dataDir: config.data, running: undefined };
+  if (!instance) {
+    await requireReadableLock(config.data);
+    return { kind: 'folder', dataDir: config.data, running: undefined };
+  }
   const configured = pairOf(config.rootApiKey, config.rootApiSecret, 'rootApiKey and rootApiSecret');
   const keyPair = () => flags ?? pairInFolder(config.data) ?? configured ?? ofEnvironment();
   const client = new PlatformClient(instance.baseUrl, keyPair);

@@ -77,6 +77,10 @@ describe('init', () => {
     }
   });
 
+  it.runIf(process.platform === 'linux')('names the folder that cannot be created', async () => {
+    expect(await init('/proc/none')).toMatchObject({ exitCode: 2, err: expect.stringContaining("'/proc/none'") });
+  });
+
   it('writes nothing if a file exists, and names the file', async () => {
     const folder = join(cli.folder, 'occupied');
     mkdirSync(folder);
@@ -154,13 +158,16 @@ describe('named instances', () => {
     expect(existsSync(folderOf('bystander'))).toBe(true);
   });
 
-  it.runIf(process.platform !== 'win32')('are not reset while their lock cannot be read', async () => {
+  it.runIf(process.platform !== 'win32')('are not called stopped while their lock cannot be read', async () => {
     const data = folderOf('locked');
     mkdirSync(data, { recursive: true });
     writeFileSync(join(data, 'world.json'), '{}');
     symlinkSync('lock', join(data, 'lock')); // a link to itself cannot be read, not even by root
-    const { exitCode, err } = await cli.runInProcess(['reset', '--instance', 'locked']);
-    expect([exitCode, err]).toEqual([2, expect.stringContaining('lock cannot be read (ELOOP): another user')]);
+    for (const command of ['status', 'stop', 'leads', 'reset']) {
+      const { exitCode, out, err } = await cli.runInProcess([command, '--instance', 'locked']);
+      const sentence = expect.stringContaining('lock cannot be read (ELOOP): another user');
+      expect([command, exitCode, out, err]).toEqual([command, 2, '', sentence]);
+    }
     expect(existsSync(join(data, 'world.json'))).toBe(true);
   });
 });

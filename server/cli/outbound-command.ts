@@ -4,7 +4,7 @@ import { outboundRoutes } from '../api/routes/outbound.ts';
 import type { Json } from '../model/json.ts';
 import { describeRule, NETWORK_ERRORS, OUTBOUND_ACTIONS, OWN_CRM } from '../model/outbound-rule.ts';
 import { UserError } from '../platform/config.ts';
-import { defineCommand, type OptionSpec, text, texts } from './command.ts';
+import { count, defineCommand, text, texts } from './command.ts';
 import { platformCommand, platformOptions } from './instance-options.ts';
 import { rowLines } from './terminal.ts';
 
@@ -45,12 +45,10 @@ export const outboundCommand = defineCommand({
       async ask(client, { options, terminal }, host = '', action = '') {
         const { delayMs, status, error, body, file, header, times, after } = options;
         const rule = {
-          host,
-          action,
-          ...definedIn({ delayMs, status, error, times, after }),
-          ...(body !== undefined && { body: bodyIn(body) }),
-          ...(file !== undefined && { file: resolve(terminal.folder, file) }),
-          ...(header.length > 0 && { headers: Object.fromEntries(header.map(headerIn)) }),
+          ...{ host, action, delayMs, status, error, times, after },
+          body: body && bodyIn(body),
+          file: file && resolve(terminal.folder, file),
+          headers: header.length > 0 ? Object.fromEntries(header.map(headerIn)) : undefined,
         };
         const { rules, revision } = await client.ask(outboundRoutes.readOutboundRules);
         const answer = await client.ask(
@@ -70,24 +68,6 @@ export const outboundCommand = defineCommand({
 
 function linesOf(rules: readonly ({ enabled: boolean } & Parameters<typeof describeRule>[0])[]): Iterable<string> {
   return rowLines(rules.map((rule) => [describeRule(rule), rule.enabled ? '' : 'disabled']));
-}
-
-export function count(flags: string, description: string): OptionSpec<number | undefined> {
-  const read = (written: unknown): number | undefined => {
-    if (written === undefined) return undefined;
-    if (/^\d{1,7}$/.test(String(written))) return Number(written);
-    throw new UserError(`${flags.split(' ')[0]} is "${written}"; it must be a whole number`);
-  };
-  return { flags, description, read };
-}
-
-/** Returns the options that are given. */
-export function definedIn(
-  options: Readonly<Record<string, number | string | undefined>>,
-): Record<string, number | string> {
-  return Object.fromEntries(
-    Object.entries(options).filter((entry): entry is [string, number | string] => entry[1] !== undefined),
-  );
 }
 
 function bodyIn(written: string): Json {

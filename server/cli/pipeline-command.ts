@@ -32,7 +32,6 @@ and the environments in the mock GitLab, shows the jobs in the window, and ends 
 Precedence of variables: --variable, the project's variables in the mock GitLab, values for the platform, the definition's variables,
 predefined variables (CI_...).`;
 
-const branch = (description: string) => text('--branch <NAME>', description);
 /** Options of a pipeline or of one of its jobs. */
 const runOptions = {
   org: textOr('--org <NAME>', 'organization to deploy to', 'demo'),
@@ -63,7 +62,7 @@ const planOptions = {
 
 const RUN_ARGUMENT = ['<run>', 'ID of the run, from `pipeline list`'] as const;
 const REPOSITORY_OPTIONS = {
-  branch: branch('name of the branch or tag (default: the branch that is checked out)'),
+  branch: text('--branch <NAME>', 'name of the branch or tag (default: the branch that is checked out)'),
   project: text(
     '--project <PATH>',
     'project in the mock GitLab, such as fern-moss/shop (default: the project that origin names)',
@@ -216,13 +215,11 @@ export const pipelineCommand = defineCommand({
           }),
         );
         const found = all.flatMap(({ job, files }) => files.map((file) => ({ job, ...file })));
-        for (const { dir, files } of options.output === undefined ? [] : all)
-          if (dir !== undefined)
-            await copyPaths(
-              dir,
-              resolve(terminal.folder, options.output ?? ''),
-              files.map(({ path }) => path),
-            );
+        const target = options.output === undefined ? undefined : resolve(terminal.folder, options.output);
+        for (const { dir, files } of all) {
+          const paths = files.map(({ path }) => path);
+          if (dir !== undefined && target !== undefined) await copyPaths(dir, target, paths);
+        }
         const rows = found.map(({ job, path, bytes }) => [job, path, `${bytes} bytes`]);
         return { answer: found, lines: rows.length === 0 ? ['no artifacts'] : rowLines(rows) };
       },

@@ -1,12 +1,12 @@
-import { access, constants, mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../model/errors.ts';
 import { UserError } from '../platform/config.ts';
 import { IN_MEMORY } from '../platform/config-schema.ts';
 import { renameFile } from '../system/files-in-use.ts';
 import { isRunning, lockHolder } from '../system/processes.ts';
 import { defineCommand, json } from './command.ts';
 import { folderOptions } from './config-options.ts';
+import { requireReadableLock } from './instance-file.ts';
 import { localConfig } from './instance-options.ts';
 
 /** Folder for earlier worlds, inside the data folder: that may be a mount, and version control ignores it. */
@@ -38,29 +38,13 @@ export const resetCommand = defineCommand({
  * @throws UserError if the platform is running
  */
 export async function setWorldAside(data: string): Promise<string | undefined> {
-  await requireStopped(data);
-  return moveAside(data);
-}
-
-async function requireStopped(data: string): Promise<void> {
-  const lock = join(data, 'lock');
-  await access(lock, constants.R_OK).catch((failure) => {
-    if (codeOf(failure) === 'ENOENT') return;
-    throw new UserError(
-      `${lock} cannot be read (${codeOf(failure)}): another user's Terrarium may be running on ${data}. Stop it, then run the command again.`,
-    );
-  });
-  const holder = await lockHolder(lock);
+  const holder = await lockHolder(await requireReadableLock(data));
   if (holder && (await isRunning(holder))) {
     const { pid } = holder;
     throw new UserError(
       `${data} is in use by process ${pid}. Stop that process (Ctrl+C, or \`kill ${pid}\`), then run the command again.`,
     );
   }
-}
-
-/** Moves the world; resolves to its new folder, or undefined if there was none. */
-async function moveAside(data: string): Promise<string | undefined> {
   const names = (await readdir(data).catch(() => [])).filter((name) => !PRESERVED_FILES.includes(name));
   if (names.length === 0) return undefined;
   const setAside = join(data, ASIDE, new Date().toISOString().replaceAll(':', '-'));

@@ -57,7 +57,7 @@ export async function showWindow(
   return showWindow(next, context, windowUrl, terminal, failsWithinMs);
 }
 
-/** Is Safari the default browser, perhaps, and would ask the system for the name of the window in vain? Other browsers know the name. */
+/** True if the system cannot resolve the window's host name and the browser may be Safari. Other browsers know the name. */
 export async function needsPlainAddress(
   platform: NodeJS.Platform,
   resolve: (host: string) => Promise<unknown> = lookup,

@@ -2,9 +2,8 @@ import { jsonBody } from '../api/client/route-client.ts';
 import { clockRoutes, faultRoutes } from '../api/routes/faults.ts';
 import type { AnswerOf } from '../api/routes/route.ts';
 import { describeFault, FAULT_SERVICES } from '../model/fault-rule.ts';
-import { defineCommand, type Found, flag, text } from './command.ts';
+import { count, defineCommand, type Found, flag, text } from './command.ts';
 import { clearCommand, commandOn, platformCommand, platformOptions } from './instance-options.ts';
-import { count, definedIn } from './outbound-command.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
@@ -39,11 +38,9 @@ export const faultsCommand = defineCommand({
       arguments: [['<service>', 'the service that fails', FAULT_SERVICES]],
       options: { ...ruleOptions, ...platformOptions },
       async ask(client, { options }, service = '') {
-        const { status, delayMs, cut, method, path, times, after, percent, seed } = options;
-        const numbers = definedIn({ status, delayMs, times, after, percent, seed });
-        const texts = definedIn({ method: method?.toUpperCase(), path });
-        const request = { service, ...numbers, ...texts, ...(cut && { cut }) };
-        const rule = await client.ask(faultRoutes.createFault, jsonBody(request));
+        const { status, delayMs, method, path, times, after, percent, seed } = options;
+        const request = { service, status, delayMs, method: method?.toUpperCase(), path, times, after, percent, seed };
+        const rule = await client.ask(faultRoutes.createFault, jsonBody({ ...request, cut: options.cut || undefined }));
         return { answer: rule, lines: linesOf([rule]) };
       },
     }),

@@ -29,10 +29,7 @@ import { findShellFile, windowChoice, windowContext } from './window-context.ts'
 const NO_JSON =
   '--json requires --detach. To get the addresses of a platform in the foreground, use --ready-file FILE.';
 
-/**
- * `terrarium start`, the default command: starts the platform, prints its addresses and credentials, opens its window
- * (docs/internals/decisions/the-window.md), and runs until a stop signal.
- */
+/** The choice of its window is explained in docs/internals/decisions/the-window.md. */
 export const startCommand = defineCommand({
   name: 'start',
   description: 'start the platform (the default command)',
@@ -148,7 +145,7 @@ async function untilReady(dataDir: string, child: ChildProcess): Promise<Instanc
   }
 }
 
-function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour'>, system = SYSTEM): string[] {
+function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour'>): string[] {
   const bold = (text: string) => styled(terminal, 'bold', text);
   const { baseUrl, rootCredentials: root, tour } = emulator;
   const windowUrl = emulator.windowUrl();
@@ -184,7 +181,7 @@ function greeting(emulator: Emulator, terminal: Pick<Terminal, 'hasColour'>, sys
     '',
     bold(`Try it: ${toTry.what}.`),
     '',
-    ...toTry.commands.map((args) => commandLine(args, system)),
+    ...toTry.commands.map((args) => commandLine(args, SYSTEM)),
     '',
     styled(terminal, 'dim', 'Press Ctrl+C to stop.'),
   ];

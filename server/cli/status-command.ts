@@ -8,7 +8,7 @@ import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
 const LOOK_EVERY_MS = 200;
-const placesSchema = z.looseObject({ metaUrl: z.string(), securityUrl: z.string(), gatewayUrl: z.string() });
+const addressesSchema = z.looseObject({ metaUrl: z.string(), securityUrl: z.string(), gatewayUrl: z.string() });
 
 export const statusCommand = defineCommand({
   name: 'status',
@@ -31,7 +31,7 @@ export const waitCommand = defineCommand({
       const target = await findTarget(options, terminal);
       const client = target.kind === 'address' ? target.client : target.running?.client;
       const leftMs = Math.max(1, Math.ceil(untilMs - terminal.nowMs()));
-      const addresses = await client?.json('GET', '/', placesSchema, { timeoutMs: leftMs }).catch(notReady);
+      const addresses = await client?.json('GET', '/', addressesSchema, { timeoutMs: leftMs }).catch(notReady);
       if (client && addresses) return print({ baseUrl: client.baseUrl, ...addresses }, [client.baseUrl]);
       if (terminal.nowMs() > untilMs) {
         const where = target.kind === 'address' ? `at ${target.client.baseUrl}` : `on ${target.dataDir}`;
@@ -55,11 +55,11 @@ interface Status {
 }
 
 async function statusOf(target: Target): Promise<Status> {
-  if (target.kind === 'address') return { running: true, ...(await askedStatus(target.client)) };
+  if (target.kind === 'address') return { running: true, ...(await readStatus(target.client)) };
   if (!target.running) return { running: false, dataDir: target.dataDir };
   const { client, instance } = target.running;
   try {
-    return { running: true, ...(await askedStatus(client)), ...instance };
+    return { running: true, ...(await readStatus(client)), ...instance };
   } catch (failure) {
     // The process is alive, but does not respond like a platform.
     if (!(failure instanceof ExitWith)) throw failure;
@@ -67,9 +67,9 @@ async function statusOf(target: Target): Promise<Status> {
   }
 }
 
-async function askedStatus(client: PlatformClient): Promise<Omit<Status, 'running'>> {
+async function readStatus(client: PlatformClient): Promise<Omit<Status, 'running'>> {
   const { status, version, services } = await client.ask(platformRoutes.readAbout);
-  const { metaUrl, securityUrl, gatewayUrl } = await client.json('GET', '/', placesSchema);
+  const { metaUrl, securityUrl, gatewayUrl } = await client.json('GET', '/', addressesSchema);
   return { health: status, version, baseUrl: client.baseUrl, metaUrl, securityUrl, gatewayUrl, services };
 }
 

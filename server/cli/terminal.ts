@@ -30,7 +30,7 @@ export interface Terminal {
   /** Such as `20.19.0`. */
   nodeVersion: string;
   hasColour: boolean;
-  /** Is standard input a terminal? Then its Ctrl+C reaches child processes, too. */
+  /** True if standard input is a terminal. Then its Ctrl+C reaches child processes, too. */
   isInteractive: boolean;
 }
 

@@ -11,7 +11,6 @@ interface SignIn {
   password: string;
 }
 
-/** `terrarium token`: prints an access token for the API key, or for a user by password (D-170, D-171, D-220). */
 export const tokenCommand = defineCommand({
   name: 'token',
   description: 'print an access token for the API key, or for a user with --user',
@@ -42,7 +41,7 @@ async function randomPassword(client: PlatformClient, username: string): Promise
   if (found) return { username, password: found.password };
   throw new ExitWith(
     NO,
-    `user '${username}' has no random password: it was changed, or it came with a seed or an archive. Set --password or TERRARIUM_PASSWORD.`,
+    `user '${username}' has no random password: there is no such user, or the password was changed or came with a seed or an archive. Set --password or TERRARIUM_PASSWORD.`,
   );
 }
 

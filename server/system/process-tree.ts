@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readFile } from 'node:fs/promises';
 import { environmentOf, livingPids, statOf } from './processes.ts';
 import { type ChildProcess, runProgram, startProgram } from './programs.ts';
 import { SYSTEM } from './this-system.ts';
@@ -7,8 +7,6 @@ import { SYSTEM } from './this-system.ts';
 export const OWN_GROUP = SYSTEM !== 'win32';
 /** A busy machine takes seconds to start such a program. */
 const LIST_TIMEOUT_MS = 15_000;
-/** Processes looked at in one turn of the event loop; a look takes some 50 microseconds. */
-const PER_TURN = 16;
 /** Maximum number of searches: a process that is killed may have started another one a moment before. */
 const MAX_ROUNDS = 20;
 
@@ -60,9 +58,10 @@ export async function killByEnvironment(matches: EnvironmentTest): Promise<void>
 
 async function killOnce(matches: EnvironmentTest): Promise<boolean> {
   let hasKilled = false;
-  for (const [index, pid] of livingPids().entries()) {
-    if (index % PER_TURN === PER_TURN - 1) await nextTurn();
-    const environment = pid === process.pid ? undefined : environmentOf(pid);
+  for (const pid of livingPids()) {
+    if (pid === process.pid) continue;
+    // Not synchronously: the kernel lets a reader wait, for example while the process starts another program.
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => undefined);
     if (environment === undefined || !(await matches(environment))) continue;
     // The process id may belong to another process by now. There is no wait between this check and the signal.
     if (environmentOf(pid) === environment && kill(pid, 'SIGKILL')) hasKilled = true;

@@ -5,9 +5,10 @@ import type { Caller } from '../../model/caller.ts';
 import { type Cause, type Commit, causeOf } from '../../model/commit.ts';
 import { type ErrorDetail, PlatformError } from '../../model/errors.ts';
 import { memberOf } from '../../model/json.ts';
+import { pointerTo, segmentsOf } from '../../model/patch/pointer.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import { describeResource } from '../../model/resource-path.ts';
+import { describeResource, pathOf } from '../../model/resource-path.ts';
 import type { WriteConstraints } from '../../model/resource-type.ts';
 import { namedBy } from '../../model/rules/references.ts';
 import { USER } from '../../model/type-names.ts';
@@ -48,8 +49,14 @@ export class HistoryService {
     const { store } = this;
     const asOf = store.seq;
     const { conflicts, ...changes } = planRevert(commit, worldAfter.resources, store.world.resources);
-    const violations = conflicts.length > 0 ? conflicts : violationsIn(store, this.#constraints, changes);
-    if (violations.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, violations);
+    const reverted = new Map(changes.put.map((record) => [record.id, record]));
+    const find = (id: Uuid) => store.view.find(id) ?? worldAfter.resources.get(id) ?? reverted.get(id);
+    const nameOf: NameOf = (id) => {
+      const record = find(id);
+      return record ? `${typeOf(record).singular} ${pathOf(record, find)}` : id;
+    };
+    const violations = conflicts.length > 0 ? conflicts : violationsIn(store, this.#constraints, changes, nameOf);
+    if (violations.length > 0) throw inTheWay(`commit ${seq} cannot be reverted`, violations, nameOf);
     const revertCommit = await this.#commit(
       changes,
       causeOf(initiator, 'history.revert', `revert of commit ${seq}`),
@@ -101,16 +108,17 @@ export class HistoryService {
   }
 }
 
-function inTheWay(operation: string, details: ErrorDetail[]): PlatformError {
+/** The type and path of a resource, by which a user recognizes it; its id if it is in no known world. */
+type NameOf = (id: Uuid) => string;
+
+function inTheWay(operation: string, details: ErrorDetail[], nameOf: NameOf): PlatformError {
   const [first] = details;
+  const [, id = '', ...member] = segmentsOf(first?.pointer ?? '');
+  const reason = [nameOf(id), pointerTo(member), first?.message].filter(Boolean).join(': ');
   const more = details.length > 1 ? ` and ${details.length - 1} more` : '';
-  return new PlatformError(
-    'not_restorable',
-    `${operation}: ${first?.pointer} ${first?.message}${more}; revert the later commits first`,
-    {
-      details,
-    },
-  );
+  return new PlatformError('not_restorable', `${operation}: ${reason}${more}; revert the later commits first`, {
+    details,
+  });
 }
 
 /**
@@ -185,6 +193,7 @@ function violationsIn(
   { view, world }: Pick<WorldStore, 'view' | 'world'>,
   constraints: WriteConstraints,
   { put, remove }: WorldDifference,
+  nameOf: NameOf,
 ): ErrorDetail[] {
   const resources = new Map(world.resources);
   for (const id of remove) resources.delete(id);
@@ -194,7 +203,7 @@ function violationsIn(
   // Nothing can be checked in a world without its root.
   if (!resources.has(view.root.id)) return violations;
   for (const record of put)
-    violations.push(...violationsInRecord(record, { previous: view.find(record.id), after, constraints }));
+    violations.push(...violationsInRecord(record, { previous: view.find(record.id), after, constraints, nameOf }));
   return violations;
 }
 
@@ -216,7 +225,8 @@ function violationsInRecord(
     previous,
     after,
     constraints,
-  }: { previous: StoredResource | undefined; after: WorldView; constraints: WriteConstraints },
+    nameOf,
+  }: { previous: StoredResource | undefined; after: WorldView; constraints: WriteConstraints; nameOf: NameOf },
 ): ErrorDetail[] {
   const pointer = `/resources/${record.id}`;
   const type = typeOf(record);
@@ -224,7 +234,7 @@ function violationsInRecord(
 
   const parent = after.find(record.parent ?? '');
   if (!parent && record.parent !== null) {
-    return [{ pointer: `${pointer}/parent`, message: `its parent ${record.parent} does not exist` }];
+    return [{ pointer: `${pointer}/parent`, message: `its parent ${nameOf(record.parent ?? '')} does not exist` }];
   }
   const scope = type.nameScope === 'world' ? undefined : (record.parent ?? undefined);
   const namesakes = after.named(type.collection, record.name, scope).filter(({ id }) => id !== record.id);
@@ -236,7 +246,8 @@ function violationsInRecord(
   }
   const named = new Set(previous && namedBy(previous));
   const missing = namedBy(record).filter((id) => !named.has(id) && !after.find(id));
-  for (const id of new Set(missing)) violations.push({ pointer, message: `it names ${id}, which does not exist` });
+  for (const id of new Set(missing))
+    violations.push({ pointer, message: `it names ${nameOf(id)}, which does not exist` });
   if (violations.length > 0 || !parent) return violations;
 
   if (previous && isDeepStrictEqual(previous.properties, record.properties) && previous.name === record.name) return [];

@@ -48,7 +48,6 @@ export async function planImport(path: string, present: ResourcesById, { logs, c
   });
   const records = (await Promise.all(parsed)).flat();
   const root = checked(() => rootOf(archive.world.resources));
-  requireSound(archive.world.resources);
 
   const ownRoot = rootOf(present);
   const ids: [Uuid, Uuid][] = [
@@ -92,34 +91,6 @@ function rootOf(resources: ResourcesById): StoredResource {
   if (root.name !== 'root') throw new Error(`its root organization is called '${root.name}', not 'root'`);
   if (resources.get(root.owner)?.type !== USER) throw new Error('its world has no root user');
   return root;
-}
-
-/** Throws unless every resource has a known type, a possible parent below the root, and a unique name. */
-function requireSound(resources: ResourcesById): void {
-  const names = new Set<string>();
-  const sound = new Set<Uuid>();
-  const requireRecord = (record: StoredResource): void => {
-    const type = typeOf(record);
-    const scope = type.nameScope === 'world' ? '' : record.parent;
-    const name = JSON.stringify([type.collection, scope, record.name]);
-    if (names.has(name)) throw new Error(`there are two ${type.collection} '${record.name}' in one place`);
-    names.add(name);
-    const path: Uuid[] = [];
-    for (let at = record; at.parent !== null && !sound.has(at.id); ) {
-      if (path.includes(at.id)) throw new Error(`${at.id} is below itself`);
-      path.push(at.id);
-      const parent = resources.get(at.parent);
-      if (!parent) throw new Error(`the parent of ${typeOf(at).singular} '${at.name}' is missing`);
-      if (!typeOf(at).parents.includes(typeOf(parent).collection)) {
-        throw new Error(
-          `${typeOf(at).singular} '${at.name}' cannot be below ${typeOf(parent).singular} '${parent.name}'`,
-        );
-      }
-      at = parent;
-    }
-    for (const id of path) sound.add(id);
-  };
-  for (const record of resources.values()) checked(() => requireRecord(record));
 }
 
 function withIds(record: StoredResource, ids: readonly (readonly [from: Uuid, to: Uuid])[]): StoredResource {

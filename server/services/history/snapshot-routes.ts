@@ -96,8 +96,9 @@ async function receiveArchive(
       return { ...reported, resources, total };
     }
     const cause = causeOf(initiator, 'archive.import', `import of an archive of commit ${seq}`);
-    const commit = await historyService.replaceWith(world, cause);
+    // Before the commit: if the disk is full, the world stays as it is, and a second import completes this one.
     for (const { log, key, record } of added) await log.put(key, record);
+    const commit = await historyService.replaceWith(world, cause);
     return { commit: commit && toCommitView(commit), ...reported };
   } finally {
     await removeIfPossible(folder);

@@ -8,7 +8,7 @@ import { typeOf, typeWordsFrom } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
 import { toDefaultsView } from '../../model/rules/provider-defaults.ts';
-import { replaceReferences } from '../../model/rules/references.ts';
+import { namedBy, replaceReferences } from '../../model/rules/references.ts';
 import { replaceSecrets } from '../../model/rules/secrets.ts';
 import { fullNameOf } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
@@ -79,6 +79,7 @@ class Export {
     const root = this.#node(this.#view.root, null);
     const organization = this.#nodeAt(this.#options.scope, root);
     this.#addChildren(organization);
+    this.#addAccounts(organization);
     this.#makeForms(root, organization);
     const contents: JsonObject = {
       ...(organization !== root && { scope: this.#pathOf(this.#recordOf(organization)) }),
@@ -141,8 +142,25 @@ class Export {
       const [first] = this.#view.named(typeOf(child).collection, child.name, id);
       if (first?.id === child.id && !this.#builtIn.untouched.has(child.id)) children.push(child);
     }
-    children.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name));
     for (const child of children) this.#addChildren(this.#node(child, node));
+  }
+
+  /** Without the accounts outside that it names, the organization could not be created in another world. Only their names are exported. */
+  #addAccounts(organization: SeedNode): void {
+    const nodes = new Map(Array.from(this.#records, ([node, { id }]) => [id, node]));
+    const nodeOf = (record: StoredResource): SeedNode => {
+      const parent = this.#view.find(record.parent ?? '');
+      const node = nodes.get(record.id) ?? this.#node(record, parent ? nodeOf(parent) : null);
+      nodes.set(record.id, node);
+      return node;
+    };
+    for (const node of [organization, ...descendants(organization)]) {
+      for (const id of namedBy(this.#recordOf(node))) {
+        const target = this.#view.find(id);
+        const isAccount = target && identityWords.includes(typeOf(target).collection);
+        if (isAccount && !this.#builtIn.untouched.has(id)) nodeOf(target);
+      }
+    }
   }
 
   #makeForms(root: SeedNode, organization: SeedNode): void {
@@ -177,6 +195,7 @@ class Export {
 
   #collections(node: SeedNode): JsonObject {
     const byWord = new Map<TypeWord, SeedNode[]>();
+    node.children.sort((a, b) => Number(a.name > b.name) - Number(a.name < b.name));
     for (const child of node.children) {
       const siblings = byWord.get(child.collection);
       if (siblings) siblings.push(child);

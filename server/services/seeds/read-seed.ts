@@ -12,7 +12,7 @@ import {
 import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import { validationMessage } from '../../model/rules/validate.ts';
-import { readPreparedSeedDocument, readSeedDocument, readUtf8, sentSeedDocument } from './seed-document.ts';
+import { readPreparedSeedDocument, readSeedDocument, readUtf8, seedFileAt, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, json, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
 import { type Environment, replaceVariables } from './seed-variables.ts';
 import type { SeedDocument } from './seed-yaml.ts';
@@ -60,7 +60,7 @@ interface CodeReader {
 }
 
 /**
- * Reads a seed file: YAML or JSON, a tree of resources from the root organization down.
+ * Reads a seed file, or the one in a folder: YAML or JSON, a tree of resources from the root organization down.
  *
  * ```yaml
  * format: 1
@@ -83,7 +83,8 @@ interface CodeReader {
  * @param environment values of the variables in the texts of the file (`replaceVariables`)
  * @throws SeedError that names file, line and JSON Pointer and says what was expected
  */
-export async function readSeed(file: string, environment: Environment = process.env): Promise<Seed> {
+export async function readSeed(fileOrFolder: string, environment: Environment = process.env): Promise<Seed> {
+  const file = await seedFileAt(fileOrFolder);
   return understand(await replaceVariables(await readSeedDocument(file), environment), codeReaderFor(file));
 }
 
@@ -115,9 +116,10 @@ export function readSentSeed(document: SeedDocument): Promise<Seed> {
 
 /** For `POST /inspect/apply`, with the code in it. `placeOf` finds a JSON Pointer of the response in the file, e.g. `demo.yaml:12`. */
 export async function readSeedFileForApply(
-  file: string,
+  fileOrFolder: string,
   environment: Environment = process.env,
 ): Promise<{ document: JsonObject; placeOf(pointer: string): string }> {
+  const file = await seedFileAt(fileOrFolder);
   const source = await replaceVariables(await readSeedDocument(file), environment);
   const seed = await understand(source, codeReaderFor(file));
   // Aliases lead to one and the same object; a copy has one for each place.

@@ -1,11 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Json } from '../../model/json.ts';
 import { pointerTo } from '../../model/patch/pointer.ts';
 import { SeedError } from './seed-error.ts';
 import type { SeedDocument } from './seed-yaml.ts';
 
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
+
+/** The seed file that a path means: in a folder, as `export` writes it, its world.yaml. */
+export async function seedFileAt(path: string): Promise<string> {
+  const isFolder = (await stat(path).catch(() => undefined))?.isDirectory();
+  return isFolder ? join(path, 'world.yaml') : path;
+}
 
 /** Reads a YAML or JSON file (JSON is YAML). Throws SeedError for a file that cannot be read or is not well-formed. */
 export async function readSeedDocument(file: string): Promise<SeedDocument> {

@@ -55,7 +55,7 @@ describe('GET {base_url}/inspect/export', () => {
   it('gives one organization', async () => {
     const { body } = await exported('?scope=/demo');
     expect(parse(body)).toMatchObject({ scope: '/demo', orgs: { demo: {} } });
-    expect(parse(body).users).toBeUndefined();
+    expect(parse(body).users).toEqual({ 'ada.byrne': {}, 'ci-service': {}, 'milo.tanaka': {} });
   });
 
   it.each([

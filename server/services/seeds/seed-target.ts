@@ -150,7 +150,7 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
 
   #apply(put: readonly StoredResource[], remove: readonly Uuid[]): void {
     const changes = [...put.map((after) => this.#change(after.id, after)), ...remove.map((id) => this.#change(id))];
-    this.#index.apply(this.#index.prepare(changes));
+    this.#index.apply(changes);
     applyChanges(this.#present, changes);
   }
 

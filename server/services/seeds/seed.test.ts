@@ -259,6 +259,20 @@ orgs:
     });
   });
 
+  it('may be a folder with a world.yaml, beside which its code and variables are', async () => {
+    await file('exports.run = 1;', 'hello.js');
+    await file('ABOUT=from here', '.env');
+    const lambdas = "{ hello: { codeFile: hello.js, description: '${ABOUT}' } }";
+    const world = await file(`format: 1\norgs: { one: { lambdas: ${lambdas} } }`, 'world.yaml');
+    const [folder, environment] = [path.dirname(world), {}];
+    const [organization] = (await readSeed(folder, environment)).root.children;
+    const code = Buffer.from('exports.run = 1;').toString('base64');
+    expect(organization?.children).toMatchObject([{ record: { description: 'from here' }, properties: { code } }]);
+    const { document, placeOf } = await readSeedFileForApply(folder, environment);
+    expect(document).toEqual((await readSeedFileForApply(world, environment)).document);
+    expect(placeOf('/orgs/one')).toBe(`${world}:2`);
+  });
+
   it('can be read as a document to send, with code in place of files and the way back to its lines', async () => {
     await file('exports.run = 1;\n', 'code.js');
     await file('exports.run = 2;\n', 'other.js');

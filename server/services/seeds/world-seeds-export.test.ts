@@ -79,6 +79,32 @@ orgs:
     expect(acme.id).toBeUndefined();
   });
 
+  it('of one organization has the names of accounts outside that it names, so that an empty world can apply it', async () => {
+    await apply(`
+users: { zoe: { properties: { password: x, email: zoe@example.com } }, ann: { properties: { password: x } } }
+orgs:
+  acme:
+    groups: { crew: { properties: { users: [ann] } } }
+    orgs:
+      sub:
+        entitlements: [{ actions: [org.view], identities: [zoe, /acme/crew, root, ann] }]
+        groups: { team: { properties: { users: [zoe] } } }
+`);
+    const text = await exported(fixture.world.seeds, '/acme/sub', 'yaml');
+    const sub = {
+      entitlements: [{ actions: ['org.view'], identities: ['zoe', 'crew', 'root', 'ann'] }],
+      groups: { team: { properties: { users: ['zoe'] } } },
+    };
+    const orgs = { acme: { groups: { crew: {} }, orgs: { sub } } };
+    expect(parse(text)).toEqual({ format: 1, scope: '/acme/sub', users: { ann: {}, zoe: {} }, orgs });
+    expect(text.indexOf('ann: {}')).toBeLessThan(text.indexOf('zoe: {}'));
+    expect(changed(await apply(text, { prune: true }))).toEqual([]);
+
+    fixture.world = await openSeeds(fixture.empty);
+    expect(changed(await apply(text, { prune: true }))).toContain('create users /zoe');
+    expect(parse(await exported(fixture.world.seeds, '/acme/sub', 'yaml'))).toEqual(parse(text));
+  });
+
   it('applied to the world it is of makes no commit, whatever effective defaults were sent (D-027)', async () => {
     fixture.world = await openSeeds(demo);
     const { id } = named('lambdas', 'contact-form');
