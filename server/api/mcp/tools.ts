@@ -266,7 +266,7 @@ export const tools: Readonly<Record<string, Tool>> = {
 
 const MAX_ROUTES = 40;
 /** Media types of responses that do not end, or are not for a tool. */
-const NOT_FOR_TOOLS = ['text/event-stream', 'application/gzip', 'application/octet-stream'];
+const NOT_FOR_TOOLS = ['text/event-stream', 'application/zip', 'application/gzip', 'application/octet-stream'];
 
 /** The operations that tools can call, by their ids in the API document. */
 const routes = new Map<string, Route>(controlPlaneTables.flatMap((table) => Object.entries(table)).filter(isForTools));

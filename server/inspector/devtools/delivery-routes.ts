@@ -6,7 +6,7 @@ import { visibilityFor } from '../../api/server/visibility.ts';
 import type { MockScm } from '../../mocks/scm/mock-scm.ts';
 import { groupPathsOf, pathWithNamespace, type ScmVariable } from '../../mocks/scm/scm-state.ts';
 import { violationIn, withVariable } from '../../mocks/scm/scm-variables.ts';
-import { PlatformError } from '../../model/errors.ts';
+import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
 import type { StoredResource, WorldView } from '../../model/record.ts';
 import { scopeOf } from '../../model/rules/hierarchy.ts';
@@ -95,10 +95,7 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
   /** A run that has started, or a 409 with the reason. */
   const beginRun = async (res: Response, subject: string, begin: () => Promise<{ id: string }>) => {
     const { id } = await begin().catch((failure: unknown) => {
-      throw new PlatformError(
-        'operation_failed',
-        `${subject} could not run: ${failure instanceof Error ? failure.message : failure}`,
-      );
+      throw new PlatformError('operation_failed', `${subject} could not run: ${reasonOf(failure)}`);
     });
     const { log: _log, ...run } = runs.get(id);
     res.location(`/inspect/pipelines/${run.id}`);

@@ -3,18 +3,13 @@ import { isFromThisMachine } from '../../plugin/reachable-url.ts';
 import { basic } from '../../testing/client.ts';
 import { sharedPlatform, startPlatform } from '../../testing/platform.ts';
 
-const CALL = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'tools/call',
-  params: { name: 'read_route', arguments: { route: 'listSnapshots' } },
-};
+const SNAPSHOTS = { name: 'read_route', arguments: { route: 'listSnapshots' } };
 
-const post = (baseUrl: string, headers: Record<string, string> = {}) =>
+const post = (baseUrl: string, headers: Record<string, string> = {}, params: object = SNAPSHOTS) =>
   fetch(`${baseUrl}/mcp`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers },
-    body: JSON.stringify(CALL),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
   });
 
 describe('POST /mcp', () => {
@@ -49,6 +44,23 @@ describe('POST /mcp', () => {
     const answer = await (await post(baseUrl, { Authorization: `Bearer ${accessToken}` })).text();
     expect(answer).toContain('forbidden: ');
     expect(answer).toContain('"isError":true');
+  });
+
+  it('uses its presets for arguments that are null', async () => {
+    const headers = { Authorization: rootKey() };
+    const call = async (input: object) => {
+      const answer = await (
+        await post(platform.emulator.baseUrl, headers, { name: 'list_changes', arguments: input })
+      ).text();
+      return answer.replaceAll(/data-\w+/g, 'data');
+    };
+    expect(await call({ brief: null, limit: null, part: null, skip: null })).toBe(await call({}));
+  });
+
+  it('does not return an archive as text', async () => {
+    const params = { name: 'read_route', arguments: { route: 'exportArchive' } };
+    const answer = await (await post(platform.emulator.baseUrl, { Authorization: rootKey() }, params)).text();
+    expect(answer).toContain("there is no operation 'exportArchive'");
   });
 });
 

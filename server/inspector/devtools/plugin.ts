@@ -1,5 +1,5 @@
 import { plugin } from '../../plugin/plugin.ts';
-import { clockMoved, committed, worldReset } from '../../plugin/tokens.ts';
+import { clockMoved, resourceChanged, worldReset } from '../../plugin/tokens.ts';
 import { containersPlugin } from '../../runtimes/containers/plugin.ts';
 import { lambdasPlugin } from '../../runtimes/lambdas/plugin.ts';
 import { resourcesPlugin } from '../../services/resources/plugin.ts';
@@ -24,7 +24,7 @@ export const devtoolsPlugin = plugin({
       onChange: () => platform.publish('workbench', {}),
     });
     const terminals = new Terminals({ onFault: platform.onFault });
-    platform.on(committed, ({ changes }) => workbench.changed(changes));
+    platform.on(resourceChanged('lambdas'), (change) => workbench.changed(change));
     const { faults, clock } = platform;
     const moveClock = (byMs: number) => {
       if (byMs === 0) return;
@@ -41,9 +41,9 @@ export const devtoolsPlugin = plugin({
     platform.onReady(() => {
       // Their connections are the control plane's, which waits for them.
       platform.onStop(() => terminals.stop());
-      return workbench.start();
+      workbench.links.start();
     });
-    platform.onStop(() => workbench.stop());
+    platform.onStop(() => workbench.links.stop());
     platform.routes(async (guard) => {
       const [{ workbenchRouter }, { treeRouter }, { containerRouter }, { faultRouter, clockRouter }] =
         await Promise.all([

@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { codeOf } from '../../model/errors.ts';
 
 const MAX_BYTES = 1024 * 1024;
 /** Some file systems report no changes, and a folder that was replaced reports none any more. */
@@ -104,8 +105,8 @@ async function readStable(file: string): Promise<{ stamp: string; reading: FileR
       return { stamp, reading: textOf(file, bytes.subarray(0, bytesRead)) };
     }
   } catch (thrown) {
-    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-    const problem = code === 'ENOENT' ? `${file} does not exist` : `${file} cannot be read (${code || String(thrown)})`;
+    const code = codeOf(thrown);
+    const problem = code === 'ENOENT' ? `${file} does not exist` : `${file} cannot be read (${code ?? String(thrown)})`;
     return { stamp: problem, reading: { ok: false, problem } };
   } finally {
     await handle?.close();

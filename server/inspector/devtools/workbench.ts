@@ -48,11 +48,9 @@ export function createWorkbench({ logs, service, lambdas, nowMs, onChange }: Wor
       onChange();
     },
     debugger: lambdas,
-    start: () => links.start(),
-    stop: () => links.stop(),
-    /** Must be called for every commit: removes the state of deleted lambdas. */
-    async changed(changes: readonly Change[]) {
-      for (const { before, after } of changes) if (before?.type === LAMBDA && !after) await forget(before.id);
+    /** Must be called for every changed lambda: removes the state of a deleted one. */
+    async changed({ before, after }: Change) {
+      if (before && !after) await forget(before.id);
     },
   };
 }

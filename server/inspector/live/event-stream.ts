@@ -128,7 +128,7 @@ export class EventStream {
 
 /** Events as somebody may hear them. */
 function visibleEvents(events: string, seesAll: boolean): string {
-  return seesAll ? events : events.replace(/^data: .*$/gm, 'data: []');
+  return seesAll ? events : events.replace(/^data: [^\n]*/gm, 'data: []');
 }
 
 function lastIdOf(req: Request): string | undefined {

@@ -324,6 +324,17 @@ describe('A run of failures', () => {
       expect(await ruleOf()).toMatchObject({ id: rules[0].id, isEnabled: false });
       await inspect('PUT', '/outbound', { rules: [] });
       expect(await ruleOf()).toMatchObject({ id: rules[0].id, isEnabled: false });
+      // An equal rule with another id has the same effect; a rule that was edited has another effect.
+      const replacing = (await inspect('PUT', '/outbound', { rules: [rule] })).body.rules[0];
+      expect(await ruleOf()).toMatchObject({ id: replacing.id, isEnabled: true });
+      await inspect('PUT', '/outbound', { rules: [rule, rules[0]] });
+      expect(await ruleOf()).toMatchObject({ id: rules[0].id, isEnabled: true });
+      await inspect('PUT', '/outbound', { rules: [{ ...rules[0], error: 'ETIMEDOUT' }] });
+      expect(await ruleOf()).toMatchObject({
+        id: rules[0].id,
+        text: expect.stringMatching(/REFUSED/),
+        isEnabled: false,
+      });
     } finally {
       await inspect('PUT', '/outbound', { rules: [] });
     }

@@ -8,6 +8,7 @@ import type { Commit } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { failedCalls } from '../../model/failed-call.ts';
 import { timeOf } from '../../model/iso-time.ts';
+import { describeRule, type OutboundRule } from '../../model/outbound-rule.ts';
 import type { WorldView } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
 import { commitSentence } from '../../model/rules/commit-words.ts';
@@ -151,6 +152,10 @@ async function toRunView(
   const isInvalid = isInputInvalid(recorder.bodies, newest);
   const { likelyCauses, historyFromMs } = isInvalid ? NO_CAUSES : await find({ lambdaId, fromMs, untilMs }, text);
   const rule = failedCallOf(recorder.bodies, newest)?.rules?.at(-1);
+  const isSame = (current: OutboundRule) => current.enabled && describeRule(current) === rule?.text;
+  const ownRule = rules().find(({ id }) => id === rule?.id);
+  // The rules may have been replaced by equal ones with other ids.
+  const activeRule = ownRule ? (isSame(ownRule) ? ownRule : undefined) : rules().find(isSame);
   return {
     lambdaId,
     lambdaName: newest.lambdaName,
@@ -181,7 +186,7 @@ async function toRunView(
         isUndoable: lastGood !== undefined && succeeded === 0 && !createsResources(commit) && state === 'undoable',
         isUndone: state === 'undone',
       })),
-    ...(rule && { rule: { ...rule, isEnabled: rules().some(({ id, enabled }) => id === rule.id && enabled) } }),
+    ...(rule && { rule: { id: activeRule?.id ?? rule.id, text: rule.text, isEnabled: activeRule !== undefined } }),
     activity: (seesAll && !isInvalid ? activity.since(fromMs ?? 0) : [])
       .filter(({ atMs }) => atMs <= untilMs)
       .slice(0, MAX_HAPPENINGS)

@@ -94,6 +94,9 @@ function withoutSecretsIn(body: CapturedBody, headers: readonly string[]): KeptB
   return { bytes, sizeBytes: body.sizeBytes, isWhole: body.sizeBytes === body.bytes.length };
 }
 
+/** Longer header lines are not kept in memory. */
+const MAX_KEPT_LINE = 1_000;
+
 /** Writes header lines as JSON, most of which are the same as in the previous request. */
 class HeadersWriter {
   readonly #lines: string[] = [];
@@ -104,12 +107,16 @@ class HeadersWriter {
     let text = '';
     for (let at = 0; at < lines.length; at += 2) {
       const [name = '', value = ''] = [lines[at], lines[at + 1]];
-      if (name !== this.#lines[at] || value !== this.#lines[at + 1]) {
-        this.#lines[at] = name;
-        this.#lines[at + 1] = value;
-        this.#texts[at] = `${at === 0 ? '' : ','}[${jsonOf(name)},${jsonOf(toHeaderView(name, value))}]`;
+      if (name === this.#lines[at] && value === this.#lines[at + 1]) {
+        text += this.#texts[at];
+        continue;
       }
-      text += this.#texts[at];
+      const line = `${at === 0 ? '' : ','}[${jsonOf(name)},${jsonOf(toHeaderView(name, value))}]`;
+      text += line;
+      if (line.length > MAX_KEPT_LINE) continue;
+      this.#lines[at] = name;
+      this.#lines[at + 1] = value;
+      this.#texts[at] = line;
     }
     return `[${text}]`;
   }

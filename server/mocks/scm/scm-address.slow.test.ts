@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
 import { rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { type Platform, startPlatform } from '../../testing/platform.ts';
 import type { Body } from '../../testing/tenant.ts';
 
@@ -74,6 +75,22 @@ it('a deployment reaches the mock GitLab after the world of the first start is r
     // The address is right already, so it does not keep the restore from being undone.
     expect((await inspect(platform, 'POST', `history/${body.commit.seq}/revert`)).status).toBe(200);
     expect(await deployLambda(platform)).toMatchObject({ description: 'edited', properties: { env: before } });
+  });
+});
+
+it('a deployment reaches the mock GitLab after a world of an earlier start, with another port and token, is restored', async () => {
+  const data = join(folder, 'moved');
+  await during({ data, scmToken: 'first' }, async (platform) => {
+    expect((await inspect(platform, 'POST', 'snapshots', { name: 'first' })).status).toBe(201);
+  });
+  await during({ data, scmToken: 'second', scmPort: await freePort() }, async (platform) => {
+    const present = await envOf(platform);
+    expect(present).toMatchObject({
+      SCM_API_URL: expect.stringContaining(platform.emulator.scmUrl),
+      SCM_TOKEN: 'second',
+    });
+    expect((await inspect(platform, 'POST', 'snapshots/first/restore')).status).toBe(200);
+    await vi.waitFor(async () => expect(await envOf(platform)).toEqual(present), { timeout: 20_000 });
   });
 });
 

@@ -8,10 +8,15 @@ export interface ScmAccess {
   token: string;
 }
 
-/** Its address and token at the last start; folders of earlier versions do not contain the token. */
-export interface KeptScmAccess {
+/** Its address and token at a start; folders of earlier versions do not contain the token. */
+interface KnownScmAccess {
   url: string;
-  token?: string;
+  token?: string | undefined;
+}
+
+/** The access of the last start, and the different ones before it, newest first, because a restored world can have them. */
+export interface KeptScmAccess extends KnownScmAccess {
+  former?: readonly KnownScmAccess[];
 }
 
 /** Placeholder for the mock GitLab in worlds that were written before its first start, such as the demo world. */
@@ -19,6 +24,7 @@ const SEEDED_URL = 'http://127.0.0.1:4702/api/v4/projects';
 /** The token in worlds of earlier versions. It is publicly known and therefore not accepted any more. */
 const FORMER_TOKEN = 'terrarium-scm-token';
 const KEY = 'scm';
+const MAX_FORMER = 20;
 const URL_VARIABLE = 'SCM_API_URL';
 const TOKEN_VARIABLE = 'SCM_TOKEN';
 
@@ -48,10 +54,13 @@ export async function rewriteScmUrls(
   now: ScmAccess,
 ): Promise<StoredResource[]> {
   const last = addressLog.get(KEY);
-  if (last?.url !== now.apiUrl || last.token !== now.token)
-    await addressLog.put(KEY, { url: now.apiUrl, token: now.token });
+  const knownAccess = last ? [{ url: last.url, token: last.token }, ...(last.former ?? [])] : [];
+  if (last?.url !== now.apiUrl || last.token !== now.token) {
+    const former = knownAccess.filter(({ url, token }) => url !== now.apiUrl || token !== now.token);
+    await addressLog.put(KEY, { url: now.apiUrl, token: now.token, former: former.slice(0, MAX_FORMER) });
+  }
   return view.all('lambdas').flatMap((lambda) => {
-    const env = envWithScm(lambda.properties.env, now, last);
+    const env = envWithScm(lambda.properties.env, now, knownAccess);
     return env ? [{ ...lambda, properties: { ...lambda.properties, env } }] : [];
   });
 }
@@ -72,10 +81,16 @@ export function withoutScm(world: JsonObject, now: ScmAccess): JsonObject {
 }
 
 /** The environment with the current address of the mock; undefined if it refers to another server or is up to date. */
-export function envWithScm(env: unknown, now: ScmAccess, last?: KeptScmAccess): JsonObject | undefined {
+export function envWithScm(
+  env: unknown,
+  now: ScmAccess,
+  knownAccess: readonly KnownScmAccess[] = [],
+): JsonObject | undefined {
   const { [URL_VARIABLE]: url, [TOKEN_VARIABLE]: token } = Object(env);
-  if (typeof url !== 'string' || ![SEEDED_URL, last?.url].includes(url)) return undefined;
-  const isOurs = [undefined, FORMER_TOKEN, last?.token].includes(token);
+  if (![SEEDED_URL, ...knownAccess.map((access) => access.url)].includes(url)) return undefined;
+  const isOurs = [undefined, FORMER_TOKEN, ...knownAccess.map((access) => access.token)].includes(token);
   if (url === now.apiUrl && (!isOurs || token === now.token)) return undefined;
+  // Another server can have the address of an earlier start by now.
+  if (!isOurs && url !== SEEDED_URL && url !== knownAccess[0]?.url) return undefined;
   return { ...Object(env), [URL_VARIABLE]: now.apiUrl, ...(isOurs && { [TOKEN_VARIABLE]: now.token }) };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { cause, record, testOptions } from '../../testing/small-world.ts';
 import { systemError, TestFiles } from '../../testing/storage-files.ts';
 import { StoreError } from '../files/files.ts';
+import { parseWorldFile, worldFileContent } from './world-file.ts';
 import { openStore, openStoreIn, type WorldStore } from './world-store.ts';
 
 let dir: string;
@@ -164,12 +166,9 @@ describe('damage is reported by file and line, and the files are unchanged', () 
 
   test('a commit in the history that a snapshot still needs', async () => {
     await crashed();
-    await writeFile(
-      join(dir, 'world.json'),
-      (await readFile(join(dir, 'world.json'), 'utf8'))
-        .replace(/,\n {2}"checksum".*/s, '\n}\n')
-        .replace('"seq": 2', '"seq": 1'),
-    );
+    const path = join(dir, 'world.json');
+    const { id, resources } = parseWorldFile(path, await readFile(path));
+    await writeFile(path, worldFileContent(id, 1, resources.values()));
     const segment = join(dir, 'history', '000000000001-000000000002.jsonl');
     const lines = (await readFile(segment, 'utf8')).split('\n');
     await writeFile(segment, `${lines[0]}\n${lines[1]?.slice(0, -9)}`);
@@ -207,29 +206,37 @@ describe('damage is reported by file and line, and the files are unchanged', () 
   });
 
   test('a resource of an unknown type', async () => {
-    const store = await openStore(options());
-    await commitAll(store, 'a');
-    await store.close();
-    const path = join(dir, 'world.json');
-    const text = (await readFile(path, 'utf8')).replace(/,\n {2}"checksum": "[0-9a-f]+"/, '');
-    await writeFile(path, text.replace('"Resource::Api"', '"Alien"'));
+    await (await openStore(options())).close();
+    const alien = { ...record('apis', 'a'), type: 'Alien' };
+    await writeFile(join(dir, 'world.json'), worldFileContent(randomUUID(), 0, [alien]));
     await expectRefusal(/world\.json: cannot be used as a world: .*'Alien' is not registered.*made by a newer version/);
   });
 
   test('a world edited by hand is taken once its checksum is removed, if it is right', async () => {
     const store = await openStore(options());
-    await commitAll(store, 'a');
+    await store.commit({ put: [record('workspaces', 'a')] }, cause);
     await store.close();
     const path = join(dir, 'world.json');
     const text = (await readFile(path, 'utf8')).replace('"name": "a"', '"name": "by hand"');
     await writeFile(path, text);
-    await expectRefusal(/does not match its checksum.*remove its "checksum" member/);
+    for (const ending of ['\n', '\r\n']) {
+      await writeFile(path, text.replaceAll('\n', ending));
+      await expectRefusal(/does not match its checksum.*remove its "checksum" member/);
+    }
     const edited = text.replace(/,\n {2}"checksum": "[0-9a-f]+"/, '');
     await writeFile(path, edited.replace('"state": "Active"', '"state": "Asleep"'));
     await expectRefusal(/\/resources\/[-0-9a-f]+\/state/);
-    await writeFile(path, edited);
+    const [, id = ''] = /"id": "([-0-9a-f]+)",\n {6}"type"/.exec(edited) ?? [];
+    for (const [parent, reason] of [
+      [id, /is below itself/],
+      [randomUUID(), /the parent of .* is missing/],
+    ] as const) {
+      await writeFile(path, edited.replace(/"parent": (null|"[-0-9a-f]+")/, `"parent": "${parent}"`));
+      await expectRefusal(reason);
+    }
+    await writeFile(path, `\uFEFF${edited}`); // as some editors of Windows do
     const again = await openStore(options());
-    expect(names(again)).toEqual(['by hand']);
+    expect(again.view.all('workspaces')).toMatchObject([{ name: 'by hand' }]);
     await again.close();
   });
 });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import { type Json, memberOf } from '../../model/json.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
+import { typeOf } from '../../model/registry.ts';
 import { parseWith } from '../../model/rules/validate.ts';
 import { checksumText, chunksOf } from '../files/checked-line.ts';
 import { StoreError } from '../files/files.ts';
@@ -105,10 +106,11 @@ function liveWorld(world: LiveWorld): LiveWorld {
 
 function readWorld(content: Buffer): LiveWorld {
   const tail = CHECKSUM.exec(content.subarray(-CHECKSUM_BYTES).toString('latin1'));
-  if (tail && tail[1] !== checksumText(crc32(content.subarray(0, -CHECKSUM_BYTES))))
+  const isChecked = tail?.[1] === checksumText(crc32(content.subarray(0, -CHECKSUM_BYTES)));
+  const text: Json = JSON.parse(content.toString('utf8').replace(/^\uFEFF/, ''));
+  if (!isChecked && memberOf(text, 'checksum') !== undefined)
     throw new Error('its content does not match its checksum');
-  const text: Json = JSON.parse(content.toString('utf8'));
-  if (!tail) return editedWorld(text);
+  if (!isChecked) return editedWorld(text);
   const { id, seq } = parseWith(checkedHead, text);
   // The checksum shows that the content was written from records.
   return {
@@ -120,5 +122,34 @@ function readWorld(content: Buffer): LiveWorld {
 
 function editedWorld(text: unknown): LiveWorld {
   const { id, seq, resources } = parseWith(editedWorldFile, text);
-  return { id, seq, resources: new Map(Object.entries(resources)) };
+  const world = { id, seq, resources: new Map(Object.entries(resources)) };
+  requireSound(world.resources);
+  return world;
+}
+
+/** Throws unless every resource has a known type, a unique name, and no parent or a possible one. */
+function requireSound(resources: LiveWorld['resources']): void {
+  const names = new Set<string>();
+  const sound = new Set<Uuid>();
+  for (const record of resources.values()) {
+    const type = typeOf(record);
+    const scope = type.nameScope === 'world' ? '' : record.parent;
+    const name = JSON.stringify([type.collection, scope, record.name]);
+    if (names.has(name)) throw new Error(`there are two ${type.collection} '${record.name}' in one place`);
+    names.add(name);
+    const path: Uuid[] = [];
+    for (let at = record; at.parent !== null && !sound.has(at.id); ) {
+      if (path.includes(at.id)) throw new Error(`${at.id} is below itself`);
+      path.push(at.id);
+      const parent = resources.get(at.parent);
+      if (!parent) throw new Error(`the parent of ${typeOf(at).singular} '${at.name}' is missing`);
+      if (!typeOf(at).parents.includes(typeOf(parent).collection)) {
+        throw new Error(
+          `${typeOf(at).singular} '${at.name}' cannot be below ${typeOf(parent).singular} '${parent.name}'`,
+        );
+      }
+      at = parent;
+    }
+    for (const id of path) sound.add(id);
+  }
 }
