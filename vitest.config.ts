@@ -5,7 +5,7 @@ import { testSeed } from './server/testing/test-seed.ts';
 
 const TESTS = '{server,electron,renderer,e2e,fixtures}/**/*';
 
-/** Builds what tests start as separate processes. */
+/** Builds what tests start as separate processes, and counts the operations of the API document that they validate. */
 const BUILD = 'server/testing/build-for-tests.ts';
 /** Gives property tests their seed. */
 const SEED = 'server/testing/seed-properties.ts';

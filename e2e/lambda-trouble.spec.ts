@@ -108,7 +108,7 @@ test('of two windows that edit the same code, the second sees both versions and 
   await expect(codeOf(page)).toContainText('mine');
   await page.keyboard.press('ControlOrMeta+s');
   // Saving opens the comparison first.
-  const compared = page.getByRole('dialog', { name: 'The code of shared was changed twice' });
+  const compared = page.getByRole('dialog', { name: 'Conflicting changes to the code of shared' });
   await expect(compared).toContainText('theirs');
   await expect(compared).toContainText('mine');
   await compared.getByRole('button', { name: 'Keep mine' }).click();

@@ -11,7 +11,7 @@ import { resourceRouter } from '../server/services/resources/routes.ts';
 import { securityRouter } from '../server/services/security/routes.ts';
 import { securityParts } from '../server/services/security/security-parts.ts';
 import { type DocumentedOperation, documentedOperations, GATEWAY, wordsFor } from '../server/testing/api-document.ts';
-import { send, validatedShare } from '../server/testing/checked-client.ts';
+import { send } from '../server/testing/checked-client.ts';
 import { basic } from '../server/testing/client.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 
@@ -91,10 +91,7 @@ describe('of the operations of the document', () => {
     auth = basic(apiKey, apiSecret);
     examples = await examplesIn(platform, auth);
   });
-  afterAll(async () => {
-    await platform?.stop();
-    console.log(validatedShare());
-  });
+  afterAll(() => platform?.stop());
 
   const example = (name: string) => examples.get(name) ?? randomUUID();
   const exampleInDemo = (name: string) => (name === 'fqon' ? 'demo' : example(name));

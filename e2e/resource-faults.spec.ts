@@ -49,7 +49,7 @@ test('of two windows that edit one resource, changes of one are kept, conflicts 
   await expect(paneOf(page).getByText('Someone else changed the same property')).toBeVisible();
   await expect(description(page)).toHaveValue('Mine');
   await paneOf(page).getByRole('button', { name: 'Resolve conflict' }).click();
-  const dialog = page.getByRole('dialog', { name: 'contact-form was changed twice' });
+  const dialog = page.getByRole('dialog', { name: 'Conflicting changes to contact-form' });
   await expect(dialog.getByRole('group', { name: '/description' })).toContainText('Theirs');
   await expect(dialog.getByRole('button', { name: 'Continue to review' })).toBeDisabled();
   await dialog.getByRole('radio', { name: 'Mine' }).check();
@@ -73,7 +73,7 @@ test('a change between review and apply is not overwritten', { tag: '@slow' }, a
   if (await apply.isVisible()) await apply.click({ timeout: 2000 }).catch(() => undefined);
   await expect(
     page
-      .getByText('contact-form was changed twice')
+      .getByText('Conflicting changes to contact-form')
       .or(page.getByText(/Someone else changed/))
       .first(),
   ).toBeVisible();

@@ -142,30 +142,40 @@ test('no screen is wider than a phone of 390 pixels', async ({ page, platform })
   }
 });
 
-/** Lists, tables and forms of the screen that scroll sideways; tabs do. */
-const scrolledSideways = (page: Page) =>
-  page.getByRole('main').evaluate((main) =>
-    [...main.querySelectorAll('*')]
+/** Lists, tables and forms of the screen or of a dialog that scroll sideways; tabs do. */
+const scrolledSideways = (page: Page, role: 'main' | 'dialog' = 'main') =>
+  page.getByRole(role).evaluate((root) =>
+    [...root.querySelectorAll('*')]
       .filter((area) => {
-        const { overflowX } = main.ownerDocument.defaultView.getComputedStyle(area);
+        const { overflowX } = root.ownerDocument.defaultView.getComputedStyle(area);
         const canScroll = area.clientWidth > 0 && (overflowX === 'auto' || overflowX === 'scroll');
         return canScroll && area.scrollWidth > area.clientWidth + 1 && area.role !== 'tablist';
       })
       .map((area) => `${area.getAttribute('aria-label') ?? area.className} ${area.scrollWidth}/${area.clientWidth}`),
   );
 
-test('mails, rules, the stages of a run, a form and a history fit the width of a phone', async ({ page, platform }) => {
+test('lists, details, settings and a dialog of variables fit the width of a phone', async ({ page, platform }) => {
   await failOnce(platform, page);
   const rules = [{ host: 'api.long-name.partners.example.org', action: 'fail', error: 'ECONNREFUSED', enabled: true }];
   await platform.send(page, 'PUT', '/inspect/outbound', { rules });
   const [run] = (await platform.send(page, 'GET', '/inspect/pipelines')).body as [{ id: string }]; // as the API document says
   const [lambda] = (await platform.send(page, 'GET', '/meta/demo/lambdas?name=contact-form')).body as [{ id: string }];
+  await platform.send(page, 'POST', '/meta/demo/workspaces', { name: 'x'.repeat(200) });
+  const { newest } = (await platform.send(page, 'GET', '/inspect/history?limit=1')).body as { newest: number }; // likewise
   await page.setViewportSize({ width: 390, height: 844 });
-  for (const path of ['mails', 'leads?tab=rules', `pipelines?sel=${run.id}`, `resources/${lambda.id}`]) {
+  for (const path of [
+    ...['mails', 'leads?tab=rules', `pipelines?sel=${run.id}`, `resources/${lambda.id}`],
+    ...[`history?sel=${newest}`, 'settings?tab=platform'],
+  ]) {
     await platform.open(page, path);
     await waitUntilStill(page);
     expect.soft(await scrolledSideways(page), path).toEqual([]);
   }
+  await platform.open(page, 'pipelines');
+  await page.getByRole('button', { name: /variables of fern-moss\/shop$/ }).click();
+  await expect(page.getByRole('dialog').getByRole('row').nth(1)).toBeVisible();
+  expect(await scrolledSideways(page, 'dialog')).toEqual([]);
+  await page.keyboard.press('Escape');
   await platform.open(page, `resources/${lambda.id}?tab=history`);
   await expect(page.getByRole('list', { name: 'Commits' })).toContainText('removed CRM_OID');
   await expect(page.getByText('removed CRM_OID').first()).toBeInViewport({ ratio: 1 });

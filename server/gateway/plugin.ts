@@ -1,6 +1,6 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { plugin, slot } from '../plugin/plugin.ts';
-import { authenticators, authorizers, committed, exchangeEnded, invokers } from '../plugin/tokens.ts';
+import { authenticators, authorizers, exchangeEnded, invokers, resourceChanged } from '../plugin/tokens.ts';
 import type { ContainerProxy } from './container-proxy.ts';
 import { gateway as declaration } from './declaration.ts';
 import { Gateway } from './gateway.ts';
@@ -28,7 +28,8 @@ export const gatewayPlugin = plugin({
       onFault,
       onExchange: (exchange) => platform.emit(exchangeEnded, exchange),
     });
-    platform.on(committed, ({ changes }) => gateway.changed(changes));
+    for (const collection of ['apis', 'apiendpoints', 'providers'] as const)
+      platform.on(resourceChanged(collection), (change) => gateway.changed([change]));
     platform.onListening(async () => {
       const { port, conflict } = await gateway.start({ host: config.host, port: config.gatewayPort });
       if (conflict) {

@@ -57,8 +57,8 @@ export const configSchema = z.strictObject({
       placeholder: 'DIR',
     }),
   seed: z.string().min(1).default('demo').register(settingNotes, {
-    description: 'contents of a new world: demo, empty or a seed file',
-    expected: 'demo, empty or a seed file',
+    description: 'contents of a new world: demo, empty, or a seed file or folder',
+    expected: 'demo, empty, or a seed file or folder',
     placeholder: 'SEED',
   }),
   typePrefix: z

@@ -5,8 +5,9 @@ import { Notifier } from '../api/server/notifier.ts';
 import { EventStream } from '../inspector/live/event-stream.ts';
 import { toInvocationView } from '../inspector/recorder/recorded-invocation.ts';
 import type { WorldView } from '../model/record.ts';
+import { typeOf } from '../model/registry.ts';
 import { publicUrlOf } from '../model/types/apiendpoint.ts';
-import { committed, freshWorlds, invocationEnded, worldReset } from '../plugin/tokens.ts';
+import { committed, freshWorlds, invocationEnded, resourceChanged, worldReset } from '../plugin/tokens.ts';
 import { spareProcesses } from '../runtimes/lambdas/plugin.ts';
 import { archivedLogs } from '../services/history/plugin.ts';
 import { passwordHashes, platformStatuses } from '../services/resources/plugin.ts';
@@ -118,7 +119,15 @@ async function start(
   host.fill(archivedLogs, archivedIn(data.logs));
   host.fill(stopRequests, () => (hooks.onStopRequest ? hooks.onStopRequest() : void stopOnce().catch(onFault)));
   host.on(invocationEnded, 'onInvocation', ({ invocation }) => hooks.onInvocation?.(toInvocationView(invocation)));
-  cleanup.add(store.onCommit((commit, changes) => host.emit(committed, { commit, changes })));
+  cleanup.add(
+    store.onCommit((commit, changes) => {
+      host.emit(committed, { commit, changes });
+      for (const change of changes) {
+        const resource = change.after ?? change.before;
+        if (resource) host.emit(resourceChanged(typeOf(resource).collection), change);
+      }
+    }),
+  );
   const { scm, security, resources, recorder: recorded, lambdas } = await host.start(plugins);
   host.fill(freshWorlds, freshWorldsOf(config, worldOptions, scm.access));
   const settingsContext = { config, origins: hooks.origins, addresses: () => ({ ...addresses.all() }), data, recorded };

@@ -21,7 +21,7 @@ export class Events {
 
   /** Notifies all subscribers, in the order in which they subscribed. One that throws is reported; the others are still notified. */
   emit<T>(event: Event<T>, payload: T): void {
-    for (const subscriber of this.#subscribersOf(event)) {
+    for (const subscriber of this.#subscribers.get(event.event) ?? []) {
       try {
         const result = subscriber.notify(payload);
         if (result instanceof Promise) result.catch((cause) => this.#failed(subscriber, event, cause));
@@ -33,7 +33,7 @@ export class Events {
 
   /** As `emit`, and waits for all subscribers; then rejects with the failure of the first one that failed. */
   async settle<T>(event: Event<T>, payload: T): Promise<void> {
-    const hearing = this.#subscribersOf(event).map(async (subscriber) => {
+    const hearing = (this.#subscribers.get(event.event) ?? []).map(async (subscriber) => {
       try {
         await subscriber.notify(payload);
       } catch (cause) {
@@ -46,10 +46,6 @@ export class Events {
 
   #failed(subscriber: Subscriber, event: Event<unknown>, cause: unknown): void {
     this.#onFault(failureOf(subscriber, event, cause));
-  }
-
-  #subscribersOf({ event }: Event<unknown>): readonly Subscriber[] {
-    return this.#subscribers.get(event) ?? [];
   }
 }
 

@@ -8,10 +8,13 @@ import type { OutboundRule } from '../model/outbound-rule.ts';
 import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
 import type { PipelineDeployment, PipelineRun } from '../model/pipeline-run.ts';
 import type { StoredResource, Uuid } from '../model/record.ts';
+import type { TypeWord } from '../model/type-words.ts';
 import { event, slot } from './plugin.ts';
 
 /** The world has changed, and the change is on disk as far as the setting `fsync` asks for it. */
 export const committed = event<{ commit: Commit; changes: readonly Change[] }>('committed');
+/** A resource of that type has changed: once for each change of a commit, after `committed`. */
+export const resourceChanged = (collection: TypeWord) => event<Change>(`${collection} changed`);
 /** A request to the management API or the gateway has been answered. */
 export const exchangeEnded = event<ExchangeRecord>('exchange ended');
 /** An invocation was accepted, before it waits or runs. */

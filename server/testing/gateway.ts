@@ -127,7 +127,7 @@ export class TestGateway {
   }
 
   #changed(change: Change): void {
-    this.world.apply(this.world.prepare([change]));
+    this.world.apply([change]);
     this.gateway.changed([change]);
   }
 

@@ -107,7 +107,7 @@ export class TestLambdaService {
   }
 
   #changed(change: Change): void {
-    this.#world.apply(this.#world.prepare([change]));
+    this.#world.apply([change]);
     this.lambdas?.changed([change]);
   }
 

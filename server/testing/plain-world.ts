@@ -36,7 +36,7 @@ export class PlainWorld implements SeedTarget {
 
   #save(created: Created): void {
     const before = this.view.find(created.id);
-    this.view.apply(this.view.prepare([{ ...(before && { before }), after: this.#record(created) }]));
+    this.view.apply([{ ...(before && { before }), after: this.#record(created) }]);
   }
 
   #record({ id, parentId, collection, body }: Created): StoredResource {
@@ -100,7 +100,7 @@ export class PlainWorld implements SeedTarget {
   async setGrants(resourceId: Uuid, grants: Record<string, Grant>) {
     this.grants.set(resourceId, grants);
     const before = this.view.find(resourceId);
-    if (before) this.view.apply(this.view.prepare([{ before, after: { ...before, grants } }]));
+    if (before) this.view.apply([{ before, after: { ...before, grants } }]);
   }
 
   async remove(id: Uuid) {
@@ -108,7 +108,7 @@ export class PlainWorld implements SeedTarget {
     if (this.view.children(id).length > 0) throw new PlatformError('in_use', 'it has children');
     this.created.splice(at, 1);
     const before = this.view.find(id);
-    if (before) this.view.apply(this.view.prepare([{ before }]));
+    if (before) this.view.apply([{ before }]);
   }
 
   isPassword = async (text: string, hash: string) => hash === `hash of ${text}`;

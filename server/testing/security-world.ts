@@ -33,12 +33,12 @@ export class TestWorld extends WorldIndex {
   /** Replaces a resource with a changed copy, like the store. */
   change(id: Uuid, changes: Partial<StoredResource>): void {
     const before = this.find(id);
-    if (before) this.apply(this.prepare([{ before, after: { ...before, ...changes } }]));
+    if (before) this.apply([{ before, after: { ...before, ...changes } }]);
   }
 
   remove(id: Uuid): void {
     const before = this.find(id);
-    if (before) this.apply(this.prepare([{ before }]));
+    if (before) this.apply([{ before }]);
   }
 
   #put(collection: TypeWord, parent: Uuid | null, init: ResourceInit): StoredResource {
@@ -56,7 +56,7 @@ export class TestWorld extends WorldIndex {
       properties,
       ...rest,
     };
-    this.apply(this.prepare([{ after }]));
+    this.apply([{ after }]);
     return after;
   }
 }

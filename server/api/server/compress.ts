@@ -20,7 +20,7 @@ const ENCODINGS = {
 
 /**
  * Compresses the body of a response that is sent in one piece, outside the event loop, for clients that accept it. What is written
- * piece by piece (events, logs that are followed) is sent as it is written; `encoderFor` is for other streams.
+ * piece by piece (events, logs that are followed) is sent as it is written; `sendStream` is for other streams.
  */
 export function compressAnswers(): RequestHandler {
   return (req, res, next) => {
@@ -28,11 +28,6 @@ export function compressAnswers(): RequestHandler {
     if (req.headers['accept-encoding'] !== undefined) compressEnd(res);
     next();
   };
-}
-
-/** Compresses a stream that is about to be sent; undefined where it is sent as it is. Sets the headers. */
-function encoderFor(res: Response): Transform | undefined {
-  return encodingFor(res)?.stream();
 }
 
 function compressEnd(res: Response): void {
@@ -72,7 +67,7 @@ const CLIENT_GONE = new Set<unknown>(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_
 /** Sends a stream as the response body. A client that disconnects is not an error; a source that fails closes the connection. */
 export async function sendStream(content: Readable, res: Response): Promise<void> {
   try {
-    const encoder = encoderFor(res);
+    const encoder = encodingFor(res)?.stream();
     await (encoder ? pipeline(content, encoder, res) : pipeline(content, res));
   } catch (error) {
     if (!CLIENT_GONE.has(codeOf(error))) throw error;

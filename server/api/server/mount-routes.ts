@@ -263,11 +263,11 @@ function authorize(
 
 /** `lambda.create` for `{new_word}.create` if that parameter is `lambdas`, `lambda.view` for `*.view` of a lambda. */
 function actionOf(action: string, path: Path, resource: StoredResource): string {
-  const noun = (name: string) => {
-    const segment = path[name] ?? '';
-    return isTypeWord(segment) ? typeOfWord(segment).singular : segment;
-  };
-  return action.replace('*', () => typeOf(resource).singular).replace(/\{(\w+)\}/, (_, name: string) => noun(name));
+  const [noun = '', verb] = action.split('.');
+  if (noun === '*') return `${typeOf(resource).singular}.${verb}`;
+  if (!noun.startsWith('{')) return action;
+  const segment = path[noun.slice(1, -1)] ?? '';
+  return `${isTypeWord(segment) ? typeOfWord(segment).singular : segment}.${verb}`;
 }
 
 /** Throws 403 for other users. @param failsAs as in `Route` */

@@ -53,19 +53,15 @@ const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 export function parseJson(text: string): Json {
   const fault = faultOfJson(text);
   if (fault) throw new PlatformError('invalid_body', fault);
-  const value = parsed(text);
+  let value: Json;
+  try {
+    value = parseSafely(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as Json; // parse() is typed any
+  } catch (cause) {
+    throw new PlatformError('invalid_body', `malformed JSON: ${reasonOf(cause).slice(0, 200)}`, { cause });
+  }
   const path = SURROGATE_ESCAPE.test(text) ? pathOfMalformedText(value) : undefined;
   if (path) throw invalid(pointerTo(path), MALFORMED_TEXT);
   return value;
-}
-
-function parsed(text: string): Json {
-  try {
-    return parseSafely(text, undefined, { protoAction: 'error', constructorAction: 'error' }) as Json; // parse() is typed any
-  } catch (cause) {
-    const reason = reasonOf(cause);
-    throw new PlatformError('invalid_body', `malformed JSON: ${reason.slice(0, 200)}`, { cause });
-  }
 }
 
 /**

@@ -16,10 +16,7 @@ const written = {
   tags: ['x'],
   properties: { env: { A: '1' }, password: 'hash' },
 };
-const shownAs = (record: JsonObject & { properties: JsonObject }) => ({
-  envelope: () => record,
-  properties: () => record.properties,
-});
+const shownAs = (record: JsonObject) => () => record;
 const visibleRecord = { ...written, id: 'i', properties: { env: { A: '1' }, fqon: 'root.a' } };
 
 function patched(...operations: JsonObject[]): JsonObject {

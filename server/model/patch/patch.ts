@@ -28,13 +28,6 @@ export interface PatchRules {
   rewrite?(operation: Operation, document: { properties: JsonObject }): Operation;
 }
 
-/** A record as a client sees it, created on demand. */
-interface RecordView {
-  /** The record; its properties are read from the other member. */
-  envelope(): JsonObject;
-  properties(): JsonObject;
-}
-
 const NEEDS: Record<string, readonly string[]> = {
   add: ['path', 'value'],
   replace: ['path', 'value'],
@@ -81,17 +74,19 @@ function pointerProblem(pointer: Json | undefined): string | undefined {
 }
 
 /**
- * Applies operations in order, all or none, to the editable members of a record in written form (D-090..D-095). The `view` that the client
- * has read distinguishes harmless writes of read-only members (D-093). Returns a new document, which shares unchanged parts. Throws 422 naming
- * the operation (D-092), and 413 when the document would exceed the size limit of a body.
+ * Applies operations in order, all or none, to the editable members of a record in written form (D-090..D-095). Returns a new document,
+ * which shares unchanged parts. Throws 422 naming the operation (D-092), and 413 when the document would exceed the size limit of a body.
+ *
+ * @param show returns the record as its client sees it, by which writes of read-only members are harmless or not (D-093)
  */
 export function applyPatch(
   written: JsonObject & { properties: JsonObject },
-  view: RecordView,
+  show: () => JsonObject,
   operations: readonly Operation[],
   rules: PatchRules,
-): JsonObject {
+): JsonObject & { properties: JsonObject } {
   const document = { ...written };
+  let visibleRecord: JsonObject | undefined;
   const copySharedParts = ownedParts(document);
   let [carried, copiedValues, shifted] = [0, 0, 0];
   operations.forEach((requestedOperation, index) => {
@@ -101,9 +96,12 @@ export function applyPatch(
         details: [{ pointer: operation.path, message: reason }],
       });
     };
-    if (isHarmless(operation, view, rules)) return;
-    const problem = readOnlyProblem(operation, rules) ?? unreadableProblem(operation, rules);
-    if (problem) refuse(problem);
+    const problem = problemOf(operation, rules);
+    if (problem) {
+      visibleRecord ??= show();
+      if (isHarmless(operation, visibleRecord, rules)) return;
+      refuse(problem);
+    }
     const { value, isCarried } = placedBy(operation, document);
     const { depth, size, values } = measure(value);
     if (segmentsOf(operation.path).length + depth > MAX_JSON_DEPTH)
@@ -114,9 +112,10 @@ export function applyPatch(
     if (copiedValues > MAX_COPIED_VALUES)
       refuse(`copies more than ${MAX_COPIED_VALUES} members and elements in total; split the patch`, 'invalid_patch');
     if (carried > MAX_RECORD_SIZE) refuse('moves and copies more than the maximum size of a record');
-    shifted += shiftedBy(operation, document);
+    const changedPlaces = operation.op === 'move' ? placesOf(operation) : [operation.path];
+    if (operation.op !== 'replace' && operation.op !== 'test') shifted += shiftedBy(changedPlaces, document);
     if (shifted > MAX_SHIFTED) refuse('inserts and removes too much within long arrays');
-    for (const pointer of operation.op === 'move' ? placesOf(operation) : [operation.path]) copySharedParts(pointer);
+    if (operation.op !== 'test') for (const pointer of changedPlaces) copySharedParts(pointer);
     applyOne(document, operation, value, { rules, refuse, copySharedParts });
   });
   if (measure(document).size > MAX_RECORD_SIZE) {
@@ -152,10 +151,9 @@ function placedBy(operation: Operation, document: JsonObject): { value: Json; is
   return { value: (isCarried ? valueAt(document, operation.from) : undefined) ?? null, isCarried };
 }
 
-/** The size of the arrays that an operation lengthens or shortens before their end. */
-function shiftedBy(operation: Operation, document: JsonObject): number {
-  if (operation.op === 'replace' || operation.op === 'test') return 0;
-  const sizes = (operation.op === 'move' ? placesOf(operation) : [operation.path]).map((pointer) => {
+/** The size of the arrays that an operation lengthens or shortens before their end, at these places. */
+function shiftedBy(pointers: readonly string[], document: JsonObject): number {
+  const sizes = pointers.map((pointer) => {
     const segments = segmentsOf(pointer);
     const index = Number(segments.pop());
     const above = valueAt(document, segments);
@@ -164,17 +162,17 @@ function shiftedBy(operation: Operation, document: JsonObject): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** A write by a client that compares whole records, which changes nothing that the server owns (D-093). */
-function isHarmless(operation: Operation, view: RecordView, rules: PatchRules): boolean {
-  const segments = segmentsOf(operation.path);
-  if (operation.op === 'remove') return segments[0] === 'properties' && rules.serverSet.includes(segments[1] ?? '');
+/** A write of a read-only member by a client that compares whole records, which changes nothing that the server owns (D-093). */
+function isHarmless(operation: Operation, visibleRecord: JsonObject, rules: PatchRules): boolean {
+  const [top, member = ''] = segmentsOf(operation.path);
+  if (operation.op === 'remove') return top === 'properties' && rules.serverSet.includes(member);
   if (operation.op !== 'add' && operation.op !== 'replace') return false;
-  if (readOnlyProblem(operation, rules) === undefined) return false;
-  const present = valueAt(segments[0] === 'properties' ? { properties: view.properties() } : view.envelope(), segments);
+  const present = valueAt(visibleRecord, operation.path);
   return present !== undefined && isDeepStrictEqual(present, operation.value);
 }
 
-function readOnlyProblem(operation: Operation, rules: PatchRules): string | undefined {
+/** Returns why the operation may not change or read one of its places; undefined if it may. */
+function problemOf(operation: Operation, rules: PatchRules): string | undefined {
   for (const pointer of placesOf(operation)) {
     const [top = '', member, ...rest] = segmentsOf(pointer);
     if (top === 'properties') {
@@ -190,21 +188,12 @@ function readOnlyProblem(operation: Operation, rules: PatchRules): string | unde
   const takesName = operation.op === 'remove' ? operation.path : operation.op === 'move' ? operation.from : undefined;
   if (takesName === '/name') return '/name cannot be removed';
   if (writesName && !rules.renamable) return '/name cannot be changed for this type';
+  // What it reads comes last: the path of a test, or the `from` of a copy or move.
+  const [top, member = ''] = segmentsOf(placesOf(operation).at(-1) ?? '');
+  const isRead = operation.op === 'test' || operation.op === 'move' || operation.op === 'copy';
+  if (isRead && top === 'properties' && rules.unreadable.includes(member))
+    return `/properties/${member} cannot be read back`;
   return undefined;
-}
-
-function unreadableProblem(operation: Operation, rules: PatchRules): string | undefined {
-  const read =
-    operation.op === 'test'
-      ? operation.path
-      : operation.op === 'move' || operation.op === 'copy'
-        ? operation.from
-        : undefined;
-  if (read === undefined) return undefined;
-  const [top, member = ''] = segmentsOf(read);
-  return top === 'properties' && rules.unreadable.includes(member)
-    ? `/properties/${member} cannot be read back`
-    : undefined;
 }
 
 interface PatchStep {

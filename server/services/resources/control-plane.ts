@@ -100,8 +100,8 @@ export function createControlPlaneServices(options: CoreOptions) {
     renderer,
     onConfirmed: (resource) => containers.confirmed(resource),
     onPatched: ({ id, type }, operations) => {
-      const namesPackage = operations.some(({ op, path }) => op !== 'test' && path === '/properties/package_url');
-      if (type === LAMBDA && namesPackage) options.refetch?.(id);
+      if (type !== LAMBDA) return;
+      if (operations.some(({ op, path }) => op !== 'test' && path === '/properties/package_url')) options.refetch?.(id);
     },
   });
   const moves: Moves = new Moves(service, policies, containers);

@@ -130,9 +130,7 @@ export function entitlementsFor(service: ResourceRouteParts['service'], finder: 
       if (!present) throw new PlatformError('not_found', `entitlement ${id} not found`);
       const { name, action, identities, value } = present;
       const written = { name, properties: { action, identities, ...(value !== undefined && { value }) } };
-      const envelope = () => recordOf(present, input.renderer);
-      const record = { envelope, properties: () => envelope().properties };
-      const patched = applyPatch(written, record, operations, {
+      const patched = applyPatch(written, () => recordOf(present, input.renderer), operations, {
         renamable: false,
         serverSet: ['parent', 'action'],
         unreadable: [],

@@ -1,7 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Operation } from 'fast-json-patch';
 import suite from 'json-patch-test-suite/tests.json' with { type: 'json' };
-import { beforeAll, describe, expect, it } from 'vitest';
-import { sharedPlatform } from '../../testing/platform.ts';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { sharedPlatform, startPlatform } from '../../testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../../testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../../testing/tenant.ts';
 
@@ -324,6 +327,26 @@ describe('The result is validated like a create (D-096)', () => {
     expect(reply.status).toBe(400);
     expect(reply.body.details.map((detail: { pointer: string }) => detail.pointer)).toContain(pointer);
     expect(await read(lambda)).toEqual(lambda);
+  });
+  it('a patch of no property is accepted under a limit that was lowered since', async () => {
+    const data = await mkdtemp(join(tmpdir(), 'terrarium-lowered-limits-'));
+    onTestFinished(() => rm(data, { recursive: true }));
+    const before = await startPlatform({ data });
+    onTestFinished(() => before.stop());
+    const container = await resourceFactoryFor(before.root).container(await createTenant(before.root, 'acme'), {
+      num_instances: 3,
+    });
+    await before.stop();
+    const { root, stop } = await startPlatform({ data, limits: { maxInstances: 2 } });
+    onTestFinished(stop);
+    const patch = [
+      { op: 'test', path: '/properties/num_instances', value: 3 },
+      { op: 'add', path: '/description', value: 'shop' },
+    ];
+    expect(await root.patch(`/acme/containers/${container.id}`, patch)).toMatchObject({
+      status: 200,
+      body: { description: 'shop', properties: { num_instances: 3 } },
+    });
   });
   it('a name conflict is 409', async () => {
     const [first, other] = [await makeLambda(), await makeLambda()];

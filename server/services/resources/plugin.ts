@@ -2,7 +2,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import type { Uuid } from '../../model/record.ts';
 import { isGateway } from '../../model/types/provider-rules.ts';
 import { event, plugin, slot } from '../../plugin/plugin.ts';
-import { committed, invokers } from '../../plugin/tokens.ts';
+import { committed, invokers, resourceChanged } from '../../plugin/tokens.ts';
 import { accountRouters, securityPlugin } from '../security/plugin.ts';
 import { systemActor } from './actor.ts';
 import { type ContainerStatusProvider, coreConfigOf, createControlPlaneServices } from './control-plane.ts';
@@ -44,15 +44,14 @@ export const resourcesPlugin = plugin({
     const { service } = core;
     const actor = () => systemActor(view.root, 'startup');
     await replacePublishedPasswords(service, passwords, config, warn);
-    platform.on(committed, async ({ commit: { seq }, changes }) => {
+    platform.on(committed, ({ commit: { seq } }) => {
       platform.publish('world', { seq });
       platform.publish('history', { seq });
-      for (const { after } of changes) {
-        // An earlier state that is restored can have the gateway's address of that time.
-        if (after && isGateway(after.type)) await core.defaults.followGateway(actor());
-      }
     });
-    platform.onListening(() => core.defaults.followGateway(actor()));
+    const followGateway = () => core.defaults.followGateway(actor());
+    platform.onListening(followGateway);
+    // An earlier state that is restored can have the gateway's address of that time.
+    platform.on(resourceChanged('providers'), ({ after }) => after && isGateway(after.type) && followGateway());
     let account: RootAccount | undefined;
     platform.onListening(async () => {
       account = await ensureRootAccount(service, credentials, passwords, { ...config, folder: platform.folder });

@@ -68,6 +68,7 @@ export class Policies {
 
   /** Throws 409 with the predicate when one of the actions would violate a strict limit rule by what results of all of them (D-122). */
   limit(actions: readonly Action[], balance: Balance): void {
+    if (this.#options.view.all('rules').length === 0) return;
     const counts = new Map<string, number>();
     const warnings = new Map<Uuid, string>();
     for (const action of actions) {
@@ -109,14 +110,14 @@ export class Policies {
 
   /** Invokes the lambdas of event rules, now for `pre`; the result does so for `post`. No failure changes the action (D-124, D-132). */
   announce(actor: Actor, action: Action, except?: StoredResource): (newRecord?: StoredResource) => void {
-    if (!isAnnounced(typeOf(action.record).singular)) return announceNothing;
+    if (this.#options.view.all('rules').length === 0) return () => {};
+    if (!isAnnounced(typeOf(action.record).singular)) return () => {};
     // Rules and record are read before the action: a deletion may take them along.
     const events = (phase: Phase) =>
       this.#rulesFor(action, phase, EVENT_RULE)
         .filter(({ rule }) => rule.id !== except?.id)
         .map(({ rule, verb }) => ({ rule, event: this.#event(actor, { ...action, verb }, phase, rule) }));
     const [before, after] = [events('pre'), events('post')];
-    if (before.length + after.length === 0) return announceNothing;
     for (const { rule, event } of before) this.#send(rule, event);
     return (newRecord) => {
       for (const { rule, event } of after) {
@@ -243,8 +244,6 @@ export class Policies {
     if (!outcome.ok) throw new Error(`event rule '${rule.name}': lambda ${lambdaOf(rule)} failed: ${outcome.message}`);
   }
 }
-
-const announceNothing = () => () => {};
 
 function lambdaOf({ properties }: StoredResource): Uuid {
   return typeof properties.lambda === 'string' ? properties.lambda : '';

@@ -96,7 +96,18 @@ export class Renderer {
   /** The whole record (D-022), with embedded records where asked and visible (D-037). */
   record(resource: StoredResource, embed: readonly string[] = []): RecordView {
     const embedded = embed.flatMap((embedName) => this.#embedded(resource, embedName));
-    return this.envelope(resource, { ...this.properties(resource), ...Object.fromEntries(embedded) });
+    const { description, variables, tags } = resource;
+    return {
+      id: resource.id,
+      name: resource.name,
+      ...(description !== undefined && { description }),
+      resource_type: this.fullName(resource.type),
+      resource_state: this.fullName(`Resource::State::${resource.state}`),
+      ...this.#provenance(resource),
+      properties: { ...this.properties(resource), ...Object.fromEntries(embedded) },
+      ...(variables && { variables }),
+      ...(tags && { tags }),
+    };
   }
 
   /** `record` as JSON. What depends on more than the world is made again each time. */
@@ -107,21 +118,6 @@ export class Renderer {
     const isLive = collection === 'containers' || collection === 'jobs' || Object.keys(live(resource)).length > 0;
     if (!texts || isLive || showCredentials?.(resource)) return Buffer.from(render());
     return texts.textOf(`${metaUrl} ${gatewayUrl}`, resource, render);
-  }
-
-  envelope(resource: StoredResource, properties: JsonObject = {}): RecordView {
-    const { description, variables, tags } = resource;
-    return {
-      id: resource.id,
-      name: resource.name,
-      ...(description !== undefined && { description }),
-      resource_type: this.fullName(resource.type),
-      resource_state: this.fullName(`Resource::State::${resource.state}`),
-      ...this.#provenance(resource),
-      properties,
-      ...(variables && { variables }),
-      ...(tags && { tags }),
-    };
   }
 
   /** The properties as clients see them: with computed and live ones, without hidden ones. */

@@ -17,6 +17,7 @@ import type { Actor } from './actor.ts';
 import { type DeletionQuery, planDeletion } from './deletion.ts';
 import type { Action, Policies } from './policies.ts';
 import { RecordBuilder, type RecordBuilderOptions } from './record-builder.ts';
+import type { Renderer } from './renderer.ts';
 
 /** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
 const KEPT_BY_PUT = new Set(['provider', 'external_id']);
@@ -105,9 +106,12 @@ export class ResourceService {
     renderer: RecordRenderer = this.#options.renderer(),
   ): Promise<StoredResource> {
     const first = this.#changeable(actor, id, 'update');
-    const patched = await this.#rewrite(actor, first, 'update', (before) =>
-      parseEnvelope(patchedDocument(before, renderer, operations), typeOf(before)),
-    );
+    const patched = await this.#rewrite(actor, first, 'update', (before) => {
+      const type = typeOf(before);
+      const { properties, ...members } = patchedDocument(type, before, renderer, operations);
+      if (properties !== before.properties) return parseEnvelope({ ...members, properties }, type);
+      return { ...parseEnvelope(members, type), properties: before.properties };
+    });
     this.#options.onPatched?.(patched, operations);
     return patched;
   }
@@ -197,7 +201,10 @@ export class ResourceService {
       const before = this.#present(id);
       const type = typeOf(before);
       const envelope = envelopeFor(before);
-      const written = await this.#withHashedSecrets(type, parseProperties(type, envelope.properties), before);
+      const written =
+        envelope.properties === before.properties
+          ? before.properties
+          : await this.#withHashedSecrets(type, parseProperties(type, envelope.properties), before);
       // Another request may have changed it while a password was hashed: then start again with the current record.
       if (this.view.find(id) !== before) continue;
       const after = { ...envelope, id, type: before.type, properties: written };
@@ -221,7 +228,10 @@ export class ResourceService {
   ): Promise<StoredResource> {
     const { policies } = this.#options;
     const alongside = derived.map((companion) => ({ verb: 'create', record: this.#companion(actor, companion) }));
-    const isScaled = before !== undefined && isScaling(before, record);
+    const { collection } = typeOf(record);
+    // By whatever route the change of the number of instances comes (D-125).
+    const isScaled =
+      before && collection === 'containers' && before.properties.num_instances !== record.properties.num_instances;
     const mainAction: Action = isScaled ? { verb: 'scale', also: 'update', record } : { verb, record };
     const actions = [...alongside, mainAction];
     const added = actions.filter((action) => action.verb === 'create').map((action) => action.record);
@@ -230,7 +240,7 @@ export class ResourceService {
     const put = actions.map((action) => action.record);
     await this.commit(actor, `${typeOf(record).singular}.${verb}`, put);
     for (const done of finish) done();
-    if (typeOf(record).collection === 'rules') policies.explain(record);
+    if (collection === 'rules') policies.explain(record);
     return record;
   }
 
@@ -276,13 +286,6 @@ export class ResourceService {
   }
 }
 
-/** True if a change of a container starts or stops instances, by whatever route it comes (D-125). */
-function isScaling(before: StoredResource, after: StoredResource): boolean {
-  return (
-    typeOf(after).collection === 'containers' && before.properties.num_instances !== after.properties.num_instances
-  );
-}
-
 /** True if two versions of a record differ only in these properties, and in who changed it when. */
 function changesOnly(before: StoredResource, after: StoredResource, names: readonly string[] = []): boolean {
   const rest = ({ modified: _, properties, ...record }: StoredResource) => ({
@@ -292,20 +295,7 @@ function changesOnly(before: StoredResource, after: StoredResource, names: reado
   return isDeepStrictEqual(rest(before), rest(after));
 }
 
-interface RecordRenderer {
-  /** The record without its properties. */
-  envelope(resource: StoredResource): JsonObject;
-  properties(resource: StoredResource): JsonObject;
-}
-
-/** A patch can read the record for each of its operations. */
-function once(render: () => JsonObject): () => JsonObject {
-  let rendered: JsonObject | undefined;
-  return () => {
-    rendered ??= render();
-    return rendered;
-  };
-}
+type RecordRenderer = Pick<Renderer, 'record' | 'properties'>;
 
 /** The record as its writer left it: what can be parsed like the body of a request. */
 function toStored({
@@ -329,22 +319,18 @@ function toStored({
  * as clients see them where the type says so (D-097). Throws 422.
  */
 function patchedDocument(
+  type: ResourceType,
   record: StoredResource,
   renderer: RecordRenderer,
   operations: readonly Operation[],
-): JsonObject {
-  const type = typeOf(record);
-  const view = {
-    envelope: once(() => renderer.envelope(record)),
-    properties: once(() => renderer.properties(record)),
-  };
+): ReturnType<typeof applyPatch> {
   const written = toStored(record);
-  const touched = new Set(operations.flatMap(placesOf).map((pointer) => segmentsOf(pointer)[1]));
   for (const name of type.patchedAsShown ?? []) {
-    const value = touched.has(name) ? view.properties()[name] : undefined;
+    const isTouched = operations.flatMap(placesOf).some((pointer) => segmentsOf(pointer)[1] === name);
+    const value = isTouched ? renderer.properties(record)[name] : undefined;
     if (value !== undefined) written.properties = { ...written.properties, [name]: value };
   }
-  return applyPatch(written, view, operations, {
+  return applyPatch(written, () => renderer.record(record), operations, {
     renamable: type.renamable ?? true,
     serverSet: ['parent', ...type.serverSet],
     unreadable: hiddenProperties(type),

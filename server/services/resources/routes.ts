@@ -99,10 +99,12 @@ function guardOf({ core, authenticator, addressesFor, typePrefix }: ResourceRout
     query: { showcredentials: showCredentials },
     /** Throws the 401 of D-181, on a known route before anything is looked up. */
     callerOf(req) {
+      const identification = authenticator.identify(req.headers.authorization);
+      if (identification.kind === 'caller') return identification.caller;
       const { fqon } = req.params;
       const isKnown = typeof fqon === 'string' && findOrganization(view, fqon) !== undefined;
       const { securityUrl } = addressesFor(req);
-      return authenticate(authenticator.identify(req.headers.authorization), {
+      return authenticate(identification, {
         securityUrl,
         ...(isKnown && { fqon }),
         basicRealm: basicRealmFor(req, securityUrl),

@@ -4,6 +4,7 @@ import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { isNear, ORGANIZATION, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { USER } from '../../model/type-names.ts';
 import { GROUP, groupsOf } from '../../model/types/group.ts';
+import { type AttemptLimiter, delayFailure, tooManyAttempts } from './attempt-limiter.ts';
 import type { Credentials } from './credentials.ts';
 
 /** Answers "who is this" from credentials and the present world (D-172): a deleted or disabled account proves nothing. */
@@ -65,6 +66,36 @@ export function findGroup(view: WorldView, id: Uuid): StoredResource | undefined
 /** Was the account disabled (D-179)? Held in the hidden, server-set property `disabled` of its user. */
 export function isDisabled(user: StoredResource): boolean {
   return user.properties.disabled === true;
+}
+
+/** The parts that check a user's password. */
+export interface PasswordCheck {
+  view: WorldView;
+  /** True if this is the password of the user. Takes equally long without a user. */
+  isPassword(password: string, user: StoredResource | undefined): Promise<boolean>;
+  /** Counts failed sign-in attempts of all services. */
+  attempts: AttemptLimiter;
+}
+
+/** The user of a name and password, if they are right and the account is enabled and exists at the organization. Throws 429. */
+export async function findSignedIn(
+  { view, isPassword, attempts }: PasswordCheck,
+  { username, password }: { username: string; password: string },
+  address: string | undefined,
+  organization?: StoredResource,
+): Promise<StoredResource | undefined> {
+  const attempt = attempts.begin(username, address);
+  if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
+  const [named] = view.named('users', username);
+  const user = named && (!organization || isNear(view, named, organization)) ? named : undefined;
+  // Also without such a user, so that the response time does not reveal which users exist.
+  const isRight = await isPassword(password, user);
+  if (!user || !isRight || isDisabled(user)) {
+    await delayFailure(attempt);
+    return undefined;
+  }
+  attempt.succeeded();
+  return user;
 }
 
 /** True for the root user, who created the root organization (D-175). */

@@ -89,3 +89,13 @@ test('what does not exist is 404', async () => {
   }
   expect((await service.ask('GET /directories/acme/groups', { auth: root })).status).toBe(400);
 });
+
+test('an organization names only those below it that the caller may view', async () => {
+  const { world } = service;
+  const labs = world.add('orgs', acme, { name: 'labs' });
+  world.add('orgs', acme, { name: 'secret-plans' });
+  const ada = await service.addUser('ada', acme);
+  world.change(labs.id, { grants: { 'org.view': { add: [ada.id] } } });
+  const { body } = await service.ask('GET /orgs/current', { auth: await service.bearer(ada) });
+  expect(body.children).toEqual([{ id: labs.id, name: 'labs', href: `${service.url}/acme.labs` }]);
+});

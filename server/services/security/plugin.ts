@@ -4,7 +4,7 @@ import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { USER } from '../../model/type-names.ts';
 import { plugin, slot } from '../../plugin/plugin.ts';
 import { isLoopbackHost } from '../../plugin/reachable-url.ts';
-import { authenticators, authorizers, committed } from '../../plugin/tokens.ts';
+import { authenticators, authorizers, committed, resourceChanged } from '../../plugin/tokens.ts';
 import { AttemptLimiter } from './attempt-limiter.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { Credentials } from './credentials.ts';
@@ -42,9 +42,7 @@ export const securityPlugin = plugin({
     // Also those of a world that is older than this log, or whose last commit was not noted before it ended.
     await Promise.all(view.all('users').map(noteAccount));
     platform.on(committed, ({ commit, changes }) => endCredentials(credentials, view, commit, changes));
-    platform.on(committed, async ({ changes }) => {
-      for (const { after } of changes) if (after?.type === USER) await noteAccount(after);
-    });
+    platform.on(resourceChanged('users'), ({ after }) => after && noteAccount(after));
 
     /** Can other machines connect? Then published passwords are not accepted. */
     const isOpen = !isLoopbackHost(config.host);

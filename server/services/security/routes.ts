@@ -9,8 +9,8 @@ import { actionsOf } from '../../model/rules/actions.ts';
 import { isNear, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { groupsOf } from '../../model/types/group.ts';
 import { keyRouter } from './access-routes.ts';
-import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
-import { callerOf, findUser, formDecoded, isDisabled, readAuthorization } from './authenticator.ts';
+import { tooManyAttempts } from './attempt-limiter.ts';
+import { callerOf, findSignedIn, findUser, formDecoded, isDisabled, readAuthorization } from './authenticator.ts';
 import { directoryId, type SecurityOptions, type SecurityParts, securityParts } from './security-parts.ts';
 
 const { readOwnAccount, readAccount, readAccountGroup } = accountRoutes;
@@ -74,6 +74,8 @@ function organizationRouter({ options, mount, resolvers, forms, self }: Security
   /** Returns the resources that the caller may see (D-118). */
   const visible = (caller: Caller, action: string, resources: readonly StoredResource[]) =>
     resources.filter(({ id }) => authorizer.can(caller, action, id));
+  const organizationFor = (caller: Caller, req: Request, organization: StoredResource) =>
+    forms(req).organization(organization, visible(caller, 'org.view', view.children(organization.id, 'orgs')));
   const accountsIn = (caller: Caller, req: Request, { id }: StoredResource) =>
     visible(caller, 'user.view', view.ownedBy(id, 'users')).map((user) => forms(req).account(user));
   const groupsIn = (caller: Caller, req: Request, { id }: StoredResource) =>
@@ -81,11 +83,11 @@ function organizationRouter({ options, mount, resolvers, forms, self }: Security
 
   return mount(directoryRoutes, {
     listSecurityOrganizations: ({ caller, req }) =>
-      visible(caller, 'org.view', view.all('orgs')).map((organization) => forms(req).organization(organization)),
-    readOwnOrganization: ({ caller, req }) => forms(req).organization(owningOrganization(view, self(caller))),
+      visible(caller, 'org.view', view.all('orgs')).map((organization) => organizationFor(caller, req, organization)),
+    readOwnOrganization: ({ caller, req }) => organizationFor(caller, req, owningOrganization(view, self(caller))),
     listAccountsOfDirectory: ({ caller, path, req }) => accountsIn(caller, req, directoryOwner(path)),
     listGroupsOfDirectory: ({ caller, path, req }) => groupsIn(caller, req, directoryOwner(path)),
-    readSecurityOrganization: ({ path, req }) => forms(req).organization(organizationOf(path)),
+    readSecurityOrganization: ({ caller, path, req }) => organizationFor(caller, req, organizationOf(path)),
     listAccounts: ({ caller, path, req }) => accountsIn(caller, req, organizationOf(path)),
     listAccountGroups: ({ caller, path, req }) => groupsIn(caller, req, organizationOf(path)),
     listDirectories: ({ path, req }) => [forms(req).directory(organizationOf(path))],
@@ -173,32 +175,17 @@ async function grantFor(
   if (grant.grant_type === 'client_credentials') {
     return clientGrant(options, organization, http.headers.authorization, address);
   }
-  if (grant.signIn && organization) return passwordGrant(options, grant.signIn, organization, address);
+  if (grant.signIn && organization) {
+    const user = await findSignedIn(options, grant.signIn, address, organization);
+    if (user) return { user, orgId: organization.id };
+    throw new TokenError('invalid_grant', 'no such user here, wrong password, or the account is disabled');
+  }
   throw new TokenError(
     'unsupported_grant_type',
     organization
       ? 'grant_type must be password or client_credentials'
       : 'grant_type must be client_credentials here; the password grant is at {fqon}/oauth/issue',
   );
-}
-
-async function passwordGrant(
-  { view, attempts, isPassword }: SecurityOptions,
-  { username, password }: { username: string; password: string },
-  organization: StoredResource,
-  address: string | undefined,
-): Promise<Grant> {
-  const attempt = attempts.begin(username, address);
-  if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
-  const [named] = view.named('users', username);
-  const user = named && isNear(view, named, organization) ? named : undefined;
-  const isRight = await isPassword(password, user);
-  if (!user || !isRight || isDisabled(user)) {
-    await delayFailure(attempt);
-    throw new TokenError('invalid_grant', 'no such user here, wrong password, or the account is disabled');
-  }
-  attempt.succeeded();
-  return { user, orgId: organization.id };
 }
 
 function clientGrant(

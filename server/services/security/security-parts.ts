@@ -9,11 +9,10 @@ import { derivedId, parseUuid, type StoredResource, type Uuid, type WorldView } 
 import { findOrganization, fqonOf, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { membersOf } from '../../model/types/group.ts';
 import type { AttemptLimiter } from './attempt-limiter.ts';
-import { findGroup, findUser } from './authenticator.ts';
+import { findGroup, findUser, type PasswordCheck } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';
 
-export interface SecurityOptions {
-  view: WorldView;
+export interface SecurityOptions extends PasswordCheck {
   credentials: Credentials;
   authenticator: Authenticator;
   authorizer: Authorizer;
@@ -25,10 +24,6 @@ export interface SecurityOptions {
   addresses(request: Request): { securityUrl: string };
   version: string;
   nowMs(): number;
-  /** True if this is the password of the user. Takes equally long without a user. */
-  isPassword(password: string, user: StoredResource | undefined): Promise<boolean>;
-  /** Counts failed sign-in attempts of all services. */
-  attempts: AttemptLimiter;
   /** Counts failed attempts with keys, which are checked so fast that guessed ones would displace users. */
   keyAttempts: AttemptLimiter;
   onFault(fault: unknown): void;
@@ -126,7 +121,7 @@ function accountForms(view: WorldView, securityUrl: string) {
     },
     groupLink: ({ id, name }: StoredResource) => ({ id, name, href: `${securityUrl}/groups/${id}` }),
     members,
-    organization(organization: StoredResource) {
+    organization(organization: StoredResource, children: readonly StoredResource[]) {
       const parent = organization.parent === null ? undefined : owningOrganization(view, organization);
       return {
         id: organization.id,
@@ -134,7 +129,7 @@ function accountForms(view: WorldView, securityUrl: string) {
         fqon: fqonOf(view, organization),
         description: organization.description,
         parent: parent && organizationLink(parent),
-        children: view.children(organization.id, 'orgs').map(organizationLink),
+        children: children.map(organizationLink),
       };
     },
     directory: (organization: StoredResource) => ({

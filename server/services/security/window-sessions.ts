@@ -3,15 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import { isWrite } from '../../api/server/host-guard.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
-import type { Uuid, WorldView } from '../../model/record.ts';
+import type { Uuid } from '../../model/record.ts';
 import { owningOrganization } from '../../model/rules/hierarchy.ts';
 import { SESSION_KEY_HEADER, sessionKeyIn } from '../../model/session-key.ts';
 import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { Lifetimes } from '../../system/lifetimes.ts';
-import { delayFailure, tooManyAttempts } from './attempt-limiter.ts';
-import { isDisabled } from './authenticator.ts';
+import { findSignedIn, type PasswordCheck } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';
-import type { SecurityOptions } from './security-parts.ts';
 
 const CODE_LIFETIME_MS = 10 * 60_000;
 /** More than one person opens in ten minutes. */
@@ -22,8 +20,7 @@ const MAX_SESSIONS = 100;
  * The users that may sign in, by the rules of the security service, and the credentials with which a session then calls
  * the platform.
  */
-export interface SignIn extends Pick<SecurityOptions, 'attempts' | 'isPassword'> {
-  view: WorldView;
+export interface SignIn extends PasswordCheck {
   credentials: Credentials;
 }
 
@@ -88,8 +85,7 @@ export class WindowSessions {
     address: string | undefined,
     key?: string,
   ): Promise<{ id: string; session: Session }> {
-    const userId =
-      'code' in proof ? this.#redeem(proof.code) : await this.#byPassword(proof.username, proof.password, address);
+    const userId = 'code' in proof ? this.#redeem(proof.code) : (await findSignedIn(this.#signIn, proof, address))?.id;
     if (userId === undefined) throw new PlatformError('invalid_credentials', 'unknown user or wrong password');
     const id = randomBytes(32).toString('base64url');
     const session = {
@@ -202,21 +198,6 @@ export class WindowSessions {
     // When root's token ends, the view as another user ends, too.
     const isView = viewAs && !isOfSession && this.#signIn.credentials.findToken(session.token) !== undefined;
     request.headers.authorization = `Bearer ${isView ? viewAs.token : session.token}`;
-  }
-
-  async #byPassword(username: string, password: string, address: string | undefined): Promise<Uuid | undefined> {
-    const { view, attempts, isPassword } = this.#signIn;
-    const attempt = attempts.begin(username, address);
-    if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
-    const [user] = view.named('users', username);
-    // Also without such a user, so that the response time does not reveal which users exist.
-    const isRight = await isPassword(password, user);
-    if (!user || !isRight || isDisabled(user)) {
-      await delayFailure(attempt);
-      return undefined;
-    }
-    attempt.succeeded();
-    return user.id;
   }
 
   #redeem(code: string): Uuid {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { beginOf } from '../../system/processes.ts';
 import { testOptions } from '../../testing/small-world.ts';
@@ -63,6 +64,20 @@ test('the lock of a dead process whose id another process has now is taken over'
     for (const name of ['lock', 'lock.takeover']) await writeFile(join(dir, name), `${pid}\n${earlier}\n`);
     (await lockFolder(dir)).release();
   });
+});
+
+test('the lock of a platform in another thread of this process is respected until the thread ends', async () => {
+  const lock = join(dir, 'lock');
+  const holder = `const { openSync, writeFileSync } = require('node:fs');
+    writeFileSync(${JSON.stringify(lock)}, ${JSON.stringify(`${process.pid}\n${await beginOf(process.pid)}\n`)});
+    openSync(${JSON.stringify(lock)}, 'r');
+    require('node:worker_threads').parentPort.on('message', () => {}).postMessage('locked');`;
+  const thread = new Worker(holder, { eval: true });
+  await once(thread, 'message');
+  await expect(lockFolder(dir)).rejects.toThrow('Stop that platform');
+  await thread.terminate();
+  // Other systems do not show which files a process has open.
+  if (process.platform === 'linux') (await lockFolder(dir)).release();
 });
 
 test("a lock with this process's id from before a restart is taken over", async () => {

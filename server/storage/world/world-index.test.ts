@@ -55,6 +55,17 @@ test('what moves with its parent belongs to the new organization, to any depth (
   expect(store.view.ownedBy(rootId, 'orgs').map(({ id }) => id)).toEqual([rootId, leftOrg.id, right.id]);
 });
 
+test('an endpoint with the same properties below another API is found by its route there only', async () => {
+  const store = await openStore(testOptions());
+  const [api, otherApi] = [record('apis', 'a'), record('apis', 'b')];
+  const endpoint = record('apiendpoints', 'e', { parent: api.id, properties: { resource: '/shop' } });
+  await store.commit({ put: [api, otherApi, endpoint] }, cause);
+  const below = ({ id }: StoredResource) => names(store.view.referrers(`route ${id} /shop`, 'apiendpoints'));
+  expect([below(api), below(otherApi)]).toEqual([['e'], []]);
+  await store.commit({ put: [{ ...endpoint, parent: otherApi.id }] }, cause);
+  expect([below(api), below(otherApi)]).toEqual([[], ['e']]);
+});
+
 test('an unknown id, parent, word or name gives nothing', async () => {
   const { view } = await openStore(testOptions());
   const { id } = record('apis', 'not stored');

@@ -134,11 +134,6 @@ class Listing {
 
 const NO_PARENT = '';
 
-export interface PreparedChange {
-  before: StoredResource | undefined;
-  after: Omit<Entry, 'owner' | 'order'> | undefined;
-}
-
 const parentOf: KeyOf = ({ record }) => record.parent ?? NO_PARENT;
 const collectionOf: KeyOf = ({ collection }) => collection;
 const ownerOf: KeyOf = ({ owner }) => owner;
@@ -218,33 +213,30 @@ export class WorldIndex implements WorldView {
     }
   }
 
-  /** Looks up the registry before `apply`: a record of an unknown type must be refused before anything is changed. */
-  prepare(changes: readonly Change[]): PreparedChange[] {
-    return changes.map(({ before, after }) => ({
-      before,
-      after: after && { record: after, collection: typeOf(after).collection, references: foundBy(after) },
+  /**
+   * Applies changes; the cost depends on the number of changed resources and of descendants of moved ones. Throws for a type that is not
+   * registered, and changes nothing then.
+   */
+  apply(changes: readonly Change[]): void {
+    const prepared = changes.map(({ before, after }) => ({
+      id: (after ?? before)?.id ?? '',
+      next: after && {
+        record: after,
+        collection: typeOf(after).collection,
+        references: hasSameReferences(before, after) ? this.#entries.get(after.id)?.references : foundBy(after),
+      },
     }));
-  }
-
-  /** Applies changes; the cost depends on the number of changed resources and of descendants of moved ones. */
-  apply(changes: readonly PreparedChange[]): void {
-    const moved: Uuid[] = [];
     this.#revision += 1;
     this.#root = undefined;
-    // Within one commit a child can come before its parent. It waits for that, because its owner depends on it.
-    const waiting: PreparedChange[] = [];
-    for (const change of changes) {
-      const parent = change.after?.record.parent;
-      if (parent && !this.#entries.has(parent)) waiting.push(change);
-      else this.#applyOne(change, moved);
+    const moved: Uuid[] = [];
+    // The loop includes what is added to the list meanwhile.
+    for (const [index, { id, next }] of prepared.entries()) {
+      const parent = next?.record.parent;
+      // Within one commit a child can come before its parent. It waits for that, because its owner depends on it.
+      if (parent && !this.#entries.has(parent) && index < changes.length) prepared.push({ id, next });
+      else if (this.#file(id, next && { ...next, owner: this.#ownerOf(next.record) })) moved.push(id);
     }
-    for (const change of waiting) this.#applyOne(change, moved);
     for (const id of moved) this.#propagateOwner(id);
-  }
-
-  #applyOne({ before, after }: PreparedChange, moved: Uuid[]): void {
-    const id = after?.record.id ?? before?.id ?? '';
-    if (this.#file(id, after && { ...after, owner: this.#ownerOf(after.record) })) moved.push(id);
   }
 
   /** Updates the index of a resource, or removes it. Returns whether the organization of its descendants can have changed. */
@@ -326,6 +318,16 @@ export class WorldIndex implements WorldView {
       if (entry && entry.owner !== owner && this.#file(child.id, { ...entry, owner })) this.#propagateOwner(child.id);
     }
   }
+}
+
+/** Reading the references of a record takes longer than the rest of a small change. */
+function hasSameReferences(before: StoredResource | undefined, after: StoredResource): boolean {
+  return (
+    before?.type === after.type &&
+    before.parent === after.parent &&
+    before.properties === after.properties &&
+    before.grants === after.grants
+  );
 }
 
 function isFiledAlike(a: Entry, b: Entry): boolean {

@@ -17,7 +17,7 @@ import { FolderFiles } from '../files/folder-files.ts';
 import { Journal, type Retention, snapshotMissing } from './journal.ts';
 import { type LiveWorld, parseWorldFile, worldFileContent } from './world-file.ts';
 import { WorldHistory } from './world-history.ts';
-import { type PreparedChange, WorldIndex } from './world-index.ts';
+import { WorldIndex } from './world-index.ts';
 import { applyChanges, changeBetween, tryOperations } from './world-patch.ts';
 
 const { deepClone } = jsonPatch;
@@ -44,7 +44,6 @@ export interface CommitRequest {
 /** A commit that is valid in the world in which it was computed. */
 interface PreparedCommit {
   changes: Change[];
-  entries: PreparedChange[];
   ops: Operation[];
   inverse: Operation[];
   /** Resources that exist afterwards, then those that are removed. */
@@ -134,21 +133,38 @@ export class WorldStore {
   /** In the view at once; resolves when durable, or to undefined if nothing changes. Else rejects with 503 and undoes it with later ones. */
   async commit(request: CommitRequest, cause: Cause): Promise<Commit | undefined> {
     if (this.#isClosed) throw new PlatformError('stopping', 'the platform is stopping, so the change was not made');
-    return this.#commit(this.#prepare(request), cause);
+    const { changes, ops, inverse, resources } = this.#prepare(request);
+    if (changes.length === 0) return undefined;
+    if (this.#options.freeze) deepFreeze(changes);
+    this.#apply(changes);
+    this.#world.seq += 1;
+    const commit: Commit = { seq: this.#world.seq, atMs: this.#options.nowMs(), cause, ops, inverse, resources };
+    return new Promise((resolve, reject) => {
+      this.#adapter.journal.append(commit, (failure) => {
+        if (failure) {
+          this.#apply(changes.toReversed().map(invert));
+          this.#world.seq -= 1;
+          reject(failure);
+        } else {
+          this.#notify(commit, changes);
+          if (this.#adapter.isSnapshotDue) this.#startSnapshot();
+          resolve(commit);
+        }
+      });
+    });
   }
 
   #prepare(request: CommitRequest): PreparedCommit {
     const changedById = new Map<Uuid, StoredResource | undefined>();
     for (const record of request.put ?? []) changedById.set(record.id, record);
     for (const id of request.remove ?? []) changedById.set(id, undefined);
-    const prepared: PreparedCommit = { changes: [], entries: [], ops: [], inverse: [], resources: [] };
+    const prepared: PreparedCommit = { changes: [], ops: [], inverse: [], resources: [] };
     const inverse: Operation[][] = [];
     const present = this.#world.resources;
     for (const [id, record] of changedById) {
       const difference = changeBetween(id, present.get(id), record);
       if (!difference) continue;
       prepared.changes.push(difference.change);
-      prepared.entries.push(...this.#index.prepare([difference.change]));
       prepared.ops.push(...difference.ops);
       inverse.push(difference.inverse);
     }
@@ -190,31 +206,9 @@ export class WorldStore {
     return this.#closing;
   }
 
-  async #commit(prepared: PreparedCommit, cause: Cause): Promise<Commit | undefined> {
-    const { changes, entries, ops, inverse, resources } = prepared;
-    if (changes.length === 0) return undefined;
-    if (this.#options.freeze) deepFreeze(changes);
-    this.#apply(changes, entries);
-    this.#world.seq += 1;
-    const commit: Commit = { seq: this.#world.seq, atMs: this.#options.nowMs(), cause, ops, inverse, resources };
-    return new Promise((resolve, reject) => {
-      this.#adapter.journal.append(commit, (failure) => {
-        if (failure) {
-          this.#apply(changes.toReversed().map(invert));
-          this.#world.seq -= 1;
-          reject(failure);
-        } else {
-          this.#notify(commit, changes);
-          if (this.#adapter.isSnapshotDue) this.#startSnapshot();
-          resolve(commit);
-        }
-      });
-    });
-  }
-
-  #apply(changes: readonly Change[], entries = this.#index.prepare(changes)): void {
+  #apply(changes: readonly Change[]): void {
+    this.#index.apply(changes);
     applyChanges(this.#world.resources, changes);
-    this.#index.apply(entries);
   }
 
   #notify(commit: Commit, changes: readonly Change[]): void {
