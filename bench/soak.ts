@@ -2,8 +2,11 @@
 // was acknowledged; each life begins with a look whether it is there. Prints what grows, for each life and per 1,000 operations. Exits
 // with 1 when something acknowledged is missing, a response is a fault, or a figure grows that has a bound.
 //
-//   npm run soak -- --minutes 30
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+//   npm run soak -- --minutes 30 [--nights 2]
+//
+// In the middle of as many lives as there are nights, the wall clock moves ahead as if the machine had slept (needs faketime).
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,9 +16,14 @@ import { CLI } from './speed/harness.ts';
 import { ownProcessorMs, usageOf } from './speed/memory.ts';
 import { AUTHORIZATION, Terrarium } from './speed/terrarium.ts';
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '2' } } });
-const minutes = Number(values.minutes);
+const { values } = parseArgs({
+  options: { minutes: { type: 'string', default: '2' }, nights: { type: 'string', default: '0' } },
+});
+const [minutes, nights] = [Number(values.minutes), Number(values.nights)];
 if (!(minutes > 0)) throw new Error(`--minutes must be a number above 0, not '${values.minutes}'`);
+if (!(nights >= 0)) throw new Error(`--nights must be a number of at least 0, not '${values.nights}'`);
+if (nights > 0 && spawnSync('sh', ['-c', 'command -v faketime']).status !== 0)
+  throw new Error('--nights needs faketime. Install it.');
 
 const LIFE_MS = Math.min(5 * 60_000, (minutes * 60_000) / 4);
 const ENDINGS = ['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGKILL'] as const;
@@ -32,6 +40,15 @@ const ALLOWED = [
 
 const folder = mkdtempSync(join(tmpdir(), 'terrarium-soak-'));
 const data = join(folder, 'data');
+const NIGHT_S = 10 * 60 * 60;
+const clockFile = join(folder, 'clock');
+const clockEnv = {
+  LD_PRELOAD: '/usr/$LIB/faketime/libfaketimeMT.so.1',
+  FAKETIME_TIMESTAMP_FILE: clockFile,
+  FAKETIME_DONT_FAKE_MONOTONIC: '1',
+};
+const setNights = (count: number) => writeFileSync(clockFile, `+${count * NIGHT_S}\n`);
+setNights(0);
 const ledger = { organizations: new Set<string>(), leads: new Set<string>(), variable: 0 };
 const counts = { operations: 0, lost: 0, faults: 0 };
 
@@ -134,8 +151,8 @@ function sizeOfData(): Pick<Life, 'folderMegabytes' | 'files'> {
   return { folderMegabytes: Math.round(bytes.reduce((sum, size) => sum + size, 0) / 1024 ** 2), files: files.length };
 }
 
-async function live(ending: NodeJS.Signals): Promise<Life> {
-  const server = await Terrarium.start(CLI, folder, { data, seed: 'demo' });
+async function live(number: number): Promise<Life> {
+  const server = await Terrarium.start(CLI, folder, { data, seed: 'demo', ...(nights > 0 && { env: clockEnv }) });
   const startMs = ownProcessorMs(server.child.pid);
   if (lambdaUrl === '') {
     const { id } = await server.publish({ code: CODE, env: { NUMBER: '0' } });
@@ -143,6 +160,7 @@ async function live(ending: NodeJS.Signals): Promise<Life> {
   }
   await check(server);
   const countBefore = counts.operations;
+  const night = setTimeout(() => setNights(Math.min(nights, number + 1)), LIFE_MS / 2);
   const untilMs = performance.now() + LIFE_MS;
   const workers = operations.map(async (operation) => {
     for (let number = countBefore; performance.now() < untilMs; number++) {
@@ -151,14 +169,15 @@ async function live(ending: NodeJS.Signals): Promise<Life> {
     }
   });
   await Promise.all(workers);
+  clearTimeout(night);
   const usage = usageOf(server.child.pid) ?? { megabytes: 0, descriptors: 0, processes: 0 };
-  await server.end(ending);
+  await server.end(ENDINGS[number % ENDINGS.length]);
   return { operations: counts.operations - countBefore, startMs, ...usage, ...sizeOfData() };
 }
 
 const lives: Life[] = [];
 const untilMs = performance.now() + minutes * 60_000;
-while (performance.now() < untilMs) lives.push(await live(ENDINGS[lives.length % ENDINGS.length] ?? 'SIGTERM'));
+while (performance.now() < untilMs) lives.push(await live(lives.length));
 const last = await Terrarium.start(CLI, folder, { data });
 await check(last);
 await last.end();

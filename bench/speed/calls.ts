@@ -35,6 +35,7 @@ export async function coldCalls(
     await wait(REST_MS);
     const took = await Promise.all(all.map((endpoint) => platform.call(endpoint)));
     atOnce.push(Math.max(...took.map(({ ms }) => ms)));
+    await platform.remove(all);
   }
   return { spare: median(spare), none: median(none), atOnce: median(atOnce) };
 }
@@ -79,6 +80,7 @@ export async function coldShapes(
     const beganMs = performance.now();
     spawnSync(process.execPath, [join(folder, 'bare.js')], { env: PLAIN_ENV });
     bareMs.push(performance.now() - beganMs);
+    await platform.remove(published);
   }
   return {
     shapes: Object.keys(properties).map((shape, at) => [shape, median(shapesMs[at] ?? [])]),

@@ -28,6 +28,7 @@ interface Start {
   data?: string;
   engine?: string;
   more?: readonly string[];
+  env?: Readonly<Record<string, string>>;
 }
 
 /** The platform as it ships (`dist/`), everything on, its data on disk. */
@@ -51,11 +52,12 @@ export class Terrarium {
    * @param how.data data folder (default: a new one)
    * @param how.engine container engine (default: none)
    * @param how.more further options
+   * @param how.env further variables
    */
   static async start(
     cli: string,
     folder: string,
-    { seed = 'empty', data, engine = 'none', more = [] }: Start = {},
+    { seed = 'empty', data, engine = 'none', more = [], env = {} }: Start = {},
   ): Promise<Terrarium> {
     const workFolder = mkdtempSync(join(folder, 'terrarium-'));
     const readyFile = join(workFolder, 'ready.json');
@@ -70,7 +72,7 @@ export class Terrarium {
     const child = spawn(process.execPath, [cli, 'start', '--headless', ...options, ...more], {
       cwd: workFolder,
       // Started by npm, it ends with its parent process.
-      env: { ...PLAIN_ENV, npm_lifecycle_event: 'bench', ...KEY },
+      env: { ...PLAIN_ENV, npm_lifecycle_event: 'bench', ...KEY, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -135,6 +137,11 @@ export class Terrarium {
       properties: { resource: '/e', implementation_type: 'lambda', implementation_id: lambda.id },
     });
     return { id: lambda.id, path: `/api-${number}/e` };
+  }
+
+  /** Deletes lambdas, so that later calls do not have to end their processes first. */
+  async remove(published: readonly Published[]): Promise<void> {
+    for (const { id } of published) await this.ask('DELETE', `/meta/root/lambdas/${id}`);
   }
 
   /** The id of one of the platform's own providers. */
