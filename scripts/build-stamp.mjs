@@ -1,4 +1,4 @@
-// What dist/ was built from: it carries the hash of all that goes into it.
+// The stamp in dist/ is the hash of all files that the build reads.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -25,12 +25,11 @@ export function sourceHash(root) {
   return hash.digest('hex');
 }
 
-/** Was dist/ built from the sources as they are? */
+/** True if dist/ was built from the present sources. */
 export function isBuilt(root) {
   return existsSync(stampOf(root)) && readFileSync(stampOf(root), 'utf8') === sourceHash(root);
 }
 
-/** Notes that dist/ was built from sources of that hash. */
 export function markBuilt(root, hash) {
   writeFileSync(stampOf(root), hash);
 }

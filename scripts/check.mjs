@@ -1,5 +1,5 @@
-// `npm run check`: everything that can be said of the sources without running them. All parts run, as many at a time as there are
-// processors; what one has to say comes in one piece when it has ended.
+// `npm run check` checks the sources without starting the platform. All parts run, as many at a time as there are processors. The
+// output of a part is printed when it has ended.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-// The terms of whatever is in the bundles and is not ours. Most of them ask for the same: that their text comes along.
+// Collects the licenses of the packages in the bundles. Most of them require that their text is included.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -31,7 +31,7 @@ const LOST_RACE = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'wi
  * only when it is empty: so no process removes the lock of a running one.
  *
  * @param {string} folder the lock; its parent is made when missing
- * @param {{onWait: () => void, work: () => Promise<void>}} options `onWait` is called once when there is somebody to wait for
+ * @param {{onWait: () => void, work: () => Promise<void>}} options `onWait` is called once if another process has the lock
  */
 export async function exclusively(folder, { onWait, work }) {
   const ownFolder = `${folder}-${process.pid}`;
@@ -41,8 +41,8 @@ export async function exclusively(folder, { onWait, work }) {
   mkdirSync(ownFolder, { recursive: true });
   try {
     writeFileSync(join(ownFolder, fileName), '');
-    while (!isTaken(folder, ownFolder, fileName)) {
-      if (isAbandoned(folder)) continue;
+    while (!takeLock(folder, ownFolder, fileName)) {
+      if (clearDeadHolders(folder)) continue;
       if (Date.now() > giveUpAtMs) throw new Error(`gave up waiting for another setup: remove ${folder} and try again`);
       if (!isWaiting) onWait();
       isWaiting = true;
@@ -62,16 +62,16 @@ export async function exclusively(folder, { onWait, work }) {
   }
 }
 
-/** Takes the lock if it is free, in one step: a folder that is not empty cannot be replaced. */
-function isTaken(folder, ownFolder, fileName) {
+/** Takes the lock if it is free, in one step: a folder that is not empty cannot be replaced. Returns false if it is in use. */
+function takeLock(folder, ownFolder, fileName) {
   touch(join(ownFolder, fileName));
   return attempt(() => renameSync(ownFolder, folder));
 }
 
 const touch = (file) => utimesSync(file, new Date(), new Date());
 
-/** Clears away the lock if its holder is dead. */
-function isAbandoned(folder) {
+/** Removes the lock if its holder is dead. Returns true if it is free. */
+function clearDeadHolders(folder) {
   let holders = [];
   attempt(() => {
     holders = readdirSync(folder);

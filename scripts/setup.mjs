@@ -94,8 +94,8 @@ function readPackage() {
 try {
   await setUp({ hasToRun: process.argv[2] !== 'packages' });
   linkCommand();
-  if (process.argv[2] === 'test') await prepareTestMachine({ kinds: FIRST_TIER, step, say: report });
-  if (process.argv[2] === 'test:all') await prepareTestMachine({ step, say: report });
+  if (process.argv[2] === 'test') await prepareTestMachine({ kinds: FIRST_TIER, step, report });
+  if (process.argv[2] === 'test:all') await prepareTestMachine({ step, report });
 } catch (error) {
   console.error(`setup: ${error.message}`);
   process.exitCode = 1;

@@ -64,17 +64,17 @@ export async function missingKinds() {
  *
  * @param options.kinds the kinds of tests to prepare; all by default
  * @param options.step runs a command: title, [command, ...arguments], options
- * @param options.say prints one line
+ * @param options.report prints one line
  */
-export async function prepareTestMachine({ kinds, step, say: report }) {
+export async function prepareTestMachine({ kinds, step, report }) {
   const programs = kinds ? NEEDED.filter(({ kind }) => kinds.includes(kind)) : NEEDED;
   const needsEngine = programs.some(({ isEngine }) => isEngine) && !(await engineAnswers());
   const missing = programs.filter((program) => (!program.isEngine || needsEngine) && isMissing(program));
-  if (missing.length > 0 && mayInstall()) await install(missing, { step, say: report });
+  if (missing.length > 0 && mayInstall()) await install(missing, { step, report });
   if (needsEngine) await startEngine(report);
 }
 
-async function install(missing, { step, say: report }) {
+async function install(missing, { step, report }) {
   const packages = missing.map(({ debian }) => debian);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   try {

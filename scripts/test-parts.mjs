@@ -1,6 +1,6 @@
 // What `npm test` (scripts/test.mjs) and `npm run test:all` (scripts/test-all.mjs) share: the commands of their parts, and how parts
-// are run and reported. A part that fails keeps no other from running; the exit code is of all together. What the machine lacks is
-// not run, and reported with its reason; with the variable CI set it runs, and fails.
+// are run and reported. All parts run, even if one fails. A part for which the machine lacks a program is skipped and reported with the
+// reason; with the variable CI set, it runs and fails.
 import { spawn, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';

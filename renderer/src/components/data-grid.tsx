@@ -246,7 +246,9 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
                     <div
                       key={column.id}
                       role="gridcell"
-                      className={`truncate px-2 first:pl-3.5 ${column.align === 'end' ? 'text-right' : ''} ${column.isMono ? 'mono' : ''} ${column.isMuted ? 'text-muted' : ''}`}
+                      // A text that is read from right to left keeps its beginning when it is cut.
+                      dir="auto"
+                      className={`truncate px-2 first:pl-3.5 ${column.align === 'end' ? 'text-right' : 'text-left'} ${column.isMono ? 'mono' : ''} ${column.isMuted ? 'text-muted' : ''}`}
                     >
                       {columnIndex === 0 ? (
                         <a href={hrefTo(row)} tabIndex={-1} draggable={false}>

@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 import { useKeys } from '../keys/use-keys.ts';
-import { type Search, useSearch } from '../url.ts';
+import { useSearch } from '../url.ts';
 import { FilterField } from './fields.tsx';
 
 export interface FindFieldProps {
@@ -8,22 +8,13 @@ export interface FindFieldProps {
   placeholder: string;
   /** The word of the address that it is. Default: `q`. */
   searchParameter?: string;
-  /** The other parts of the address that change with the field. */
-  also?: Search;
   /** True if `/` moves the focus to the field. Default: true. */
   hasKey?: boolean;
   className?: string;
 }
 
 /** A field that narrows a list; what is typed is in the address. */
-export function FindField({
-  label,
-  searchParameter = 'q',
-  also,
-  hasKey = true,
-  className = '',
-  ...field
-}: FindFieldProps) {
+export function FindField({ label, searchParameter = 'q', hasKey = true, className = '', ...field }: FindFieldProps) {
   const [search, change] = useSearch();
   const frame = useRef<HTMLDivElement>(null);
   const run = () => frame.current?.querySelector('input')?.focus();
@@ -34,7 +25,7 @@ export function FindField({
         {...field}
         label={label}
         value={search[searchParameter] ?? ''}
-        onChange={(text) => change({ [searchParameter]: text || undefined, ...also })}
+        onChange={(text) => change({ [searchParameter]: text || undefined })}
       />
     </div>
   );

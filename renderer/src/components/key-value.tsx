@@ -17,7 +17,7 @@ export function KeyValue({ rows, nameWidth = 140 }: { rows: readonly KeyValueRow
         .filter(({ value }) => value !== undefined)
         .map(({ name, value, copy, isMono }) => (
           <Fragment key={name}>
-            <dt className="truncate py-1 text-muted">{name}</dt>
+            <dt className="py-1 break-words text-muted">{name}</dt>
             <dd className={`flex min-w-0 items-start gap-1 py-1 ${isMono ? 'mono' : ''}`}>
               <span className="min-w-0 break-words">{value}</span>
               {copy !== undefined && <Copy text={copy} subject={name} className="-my-1 shrink-0" />}

@@ -45,7 +45,7 @@ export function useActionCommands(): void {
       text: 'Send a request to a public endpoint',
       synonyms: 'http call form post gateway saved',
       icon: Send,
-      group: 'Do',
+      group: 'Actions',
       run: () => go({ screen: 'gateway', search: { dialog: 'send' } }),
     },
     {
@@ -53,7 +53,7 @@ export function useActionCommands(): void {
       text: 'Replay the newest invocation',
       synonyms: 'again repeat run last',
       icon: RotateCcw,
-      group: 'Do',
+      group: 'Actions',
       run: () => void replayNewest(go),
     },
     {
@@ -61,7 +61,7 @@ export function useActionCommands(): void {
       text: 'Undo the last change',
       synonyms: 'revert commit back',
       icon: Undo2,
-      group: 'Do',
+      group: 'Actions',
       run: async () => {
         const { newest } = await load('/inspect/history', { limit: 1, brief: true });
         go({ screen: 'history', search: { sel: String(newest) } });
@@ -72,7 +72,7 @@ export function useActionCommands(): void {
       text: 'Restore an earlier moment of the world',
       synonyms: 'undo history back time',
       icon: RotateCcw,
-      group: 'Do',
+      group: 'Actions',
       run: () => go({ screen: 'history' }),
     },
     {
@@ -80,7 +80,7 @@ export function useActionCommands(): void {
       text: 'Invite a user',
       synonyms: 'colleague account new person share team',
       icon: UserPlus,
-      group: 'Do',
+      group: 'Actions',
       run: () => go({ screen: 'resources', id: parentId, search: { new: 'colleague' } }),
     },
     {
@@ -88,7 +88,7 @@ export function useActionCommands(): void {
       text: 'Inject a fault into outbound calls',
       synonyms: 'simulate failure delay timeout slow block crm down rule error outage',
       icon: FlaskConical,
-      group: 'Do',
+      group: 'Actions',
       run: () => go({ screen: 'leads', search: { tab: 'rules', dialog: 'rule' } }),
     },
     ...lambdas,

@@ -27,7 +27,16 @@ import { type FoundEntry, sectionsOf } from './found-entries.ts';
 const MAX_SHOWN = 12;
 
 /** Kinds of commands in the order of display. What the server finds comes last: it must not move the entry about to be chosen. */
-const GROUPS: readonly string[] = ['This screen', 'Go to', 'Do', 'Lambdas', 'Create', 'World', 'Settings', 'Window'];
+const GROUPS: readonly string[] = [
+  'This screen',
+  'Go to',
+  'Actions',
+  'Lambdas',
+  'Create',
+  'World',
+  'Settings',
+  'Window',
+];
 
 function rankOf(group: string): number {
   const rank = GROUPS.indexOf(group);

@@ -1,7 +1,7 @@
 import type { PlatformRecord } from '../../api/world.ts';
 import { bytesText } from '../../components/amounts.ts';
+import { ChartFrame } from '../../components/chart-frame.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { Sparkline } from '../../components/sparkline.tsx';
 import { limitsOf, runningOf } from './container-status.ts';
 import { type UsageLines, usageLines } from './usage-lines.ts';
 import { shortId } from './use-instances.ts';
@@ -55,6 +55,9 @@ function Charts({ line, cpus }: { line: UsageLines; cpus: number }) {
   );
 }
 
+/** The units of a chart; they are stretched to the available width. */
+const [WIDTH, HEIGHT] = [120, 40];
+
 interface ChartProps {
   title: string;
   now: string;
@@ -63,7 +66,15 @@ interface ChartProps {
   isHigh?: boolean;
 }
 
+/** A measurement as a line over time, oldest first; its label states the newest value and the peak. */
 function Chart({ title, now, limit, values, isHigh = false }: ChartProps) {
+  const peak = Math.max(0, ...values);
+  const step = WIDTH / Math.max(1, values.length - 1);
+  const points = values
+    .map((value, index) => [index * step, HEIGHT - 2 - (value / Math.max(1, peak)) * (HEIGHT - 5)])
+    .map((point) => point.map((units) => units.toFixed(1)).join(','))
+    .join(' ');
+  const colour = isHigh ? 'var(--error)' : 'var(--accent)';
   return (
     <div className="card px-3 pt-2 pb-1.5">
       <p className="flex items-baseline gap-1.5">
@@ -71,7 +82,26 @@ function Chart({ title, now, limit, values, isHigh = false }: ChartProps) {
         <span className={`ml-auto font-medium ${isHigh ? 'text-error' : ''}`}>{now}</span>
         {limit && <span className="text-small text-faint">{limit}</span>}
       </p>
-      <Sparkline label={title} values={values} height={40} tone={isHigh ? 'error' : 'accent'} />
+      <ChartFrame
+        label={`${title}: ${values.length === 0 ? 'nothing yet' : `now ${values.at(-1)}, most ${peak}`}`}
+        width={WIDTH}
+        height={HEIGHT}
+        ground={1.5}
+      >
+        {values.length > 1 && (
+          <>
+            <polygon points={`0,${HEIGHT - 2} ${points} ${WIDTH},${HEIGHT - 2}`} fill={colour} opacity={0.12} />
+            <polyline
+              points={points}
+              fill="none"
+              stroke={colour}
+              strokeWidth={1.5}
+              strokeLinejoin="round"
+              vectorEffect="non-scaling-stroke"
+            />
+          </>
+        )}
+      </ChartFrame>
     </div>
   );
 }

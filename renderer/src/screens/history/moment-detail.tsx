@@ -114,7 +114,7 @@ function ChangeTab({ seq }: { seq: number }) {
         <h3 className="eyebrow">Resources</h3>
         <ul>
           {data.resources.map(({ id, path, type }) => (
-            <li key={id} className="flex h-7 items-center gap-2">
+            <li key={id} className="flex min-h-7 flex-wrap items-center gap-x-2 break-all">
               <PlaceLink to={{ screen: 'resources', id, search: { tab: 'history' } }}>{path}</PlaceLink>
               <span className="truncate text-muted">{type}</span>
             </li>
@@ -124,7 +124,7 @@ function ChangeTab({ seq }: { seq: number }) {
       {data.resources.length <= MAX_COMPARED &&
         data.resources.map(({ id, path }) => (
           <section key={id} aria-label={`Difference of ${path}`}>
-            {data.resources.length > 1 && <h3 className="px-4 pt-2 font-medium">{path}</h3>}
+            {data.resources.length > 1 && <h3 className="px-4 pt-2 font-medium break-all">{path}</h3>}
             <Comparison id={id} before={seq - 1} after={seq} />
           </section>
         ))}

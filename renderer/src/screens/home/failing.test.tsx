@@ -71,6 +71,34 @@ describe('the card of a failure', () => {
     await screen.findByRole('dialog', { name: 'The code that failed, and the current code' });
   });
 
+  it('shows no line of the current code to a user who cannot see the code that failed', async () => {
+    await changeCode(() => 'exports.run = async (event) => event.trimm();');
+    await submit(FORM);
+    const properties = { password: 'password-1' };
+    const viewer = await platform.root.create('/root/users', { name: 'source-viewer', properties });
+    const { id: demo } = (await platform.root.get('/demo')).body;
+    await renderWindow(platform, '');
+    await send('PUT', `/inspect/roles/${demo}`, { identities: [viewer.id], role: 'viewer' });
+    const { commits } = await load('/inspect/history', { limit: 1, type: 'lambdas' });
+    const viewAs = async (userId: string | null) => {
+      await send('PUT', '/inspect/session/view-as', { userId });
+      await queryClient.resetQueries();
+    };
+    await viewAs(viewer.id);
+    const [toInvocation] = (await cardOf(/trimm/)).getAllByRole('link', { name: 'contact-form' });
+    if (toInvocation) await userEvent.click(toInvocation);
+    const sourceText = async () => (await screen.findByRole('region', { name: 'Source of the failure' })).textContent;
+    await waitFor(async () => expect(await sourceText()).toMatch(/event\.trimm/));
+    // A revert also restores the time of the lambda's last change.
+    await viewAs(null);
+    await send('POST', `/inspect/history/${commits[0]?.seq}/revert`);
+    await viewAs(viewer.id);
+    await waitFor(async () =>
+      expect(await sourceText()).toMatch(/^Line 1, column \d+The lambda was changed after this invocation\./),
+    );
+    expect(await sourceText()).not.toMatch(/exports/);
+  });
+
   it('names the rule that refused a connection, and disables it', async () => {
     await renderWindow(platform, '');
     const rule = { host: '{crm}', action: 'fail', error: 'ECONNREFUSED', enabled: true } as const;

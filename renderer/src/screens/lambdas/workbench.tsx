@@ -192,7 +192,7 @@ function OvertakenDialog({ name, draft, onClose }: { name: string; draft: CodeDr
   };
   return (
     <Dialog
-      title={`The code of ${name} was changed twice`}
+      title={`Conflicting changes to the code of ${name}`}
       onClose={onClose}
       width="large"
       closing="Decide later"

@@ -29,7 +29,9 @@ export function FormDetail({ form, onClose }: { form: FormView; onClose(): void 
     <div className="min-h-0 flex-1 overflow-auto">
       <div className="border-b border-line px-4 py-2.5">
         <div className="flex items-center gap-2">
-          <h2 className="truncate text-title">{[firstName, lastName].filter(Boolean).join(' ') || '(no name)'}</h2>
+          <h2 dir="auto" className="truncate text-title">
+            {[firstName, lastName].filter(Boolean).join(' ') || '(no name)'}
+          </h2>
           <span className="truncate text-muted">{mapped.company}</span>
           <IconButton icon={X} label="Close the detail" onPress={onClose} className="ml-auto" />
         </div>
@@ -52,7 +54,9 @@ export function FormDetail({ form, onClose }: { form: FormView; onClose(): void 
           </strong>
         </p>
         <p className="mono mt-1 break-words">{reason}</p>
-        {executionId !== undefined && stop !== 'replayed' && <Cause executionId={executionId} rule={form.rule} />}
+        {executionId !== undefined && stop !== 'replayed' && stop !== 'unsent' && (
+          <Cause executionId={executionId} rule={form.rule} />
+        )}
         {next && next.location.search?.sel !== form.id && (
           <p className="mt-1">
             <PlaceLink to={next.location}>{next.text}</PlaceLink>

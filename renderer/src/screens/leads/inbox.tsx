@@ -68,7 +68,7 @@ const LAMBDA: GridColumn<FormView> = {
 const STOP: GridColumn<FormView> = {
   id: 'stop',
   header: 'State',
-  width: 170,
+  width: 190,
   sortBy: ({ stop }) => stop,
   cell: ({ stop, isForAnotherCrm, isUnusualPath }) => {
     if (isForAnotherCrm) return <State is="error">another oid</State>;

@@ -33,7 +33,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
     <div className="min-h-0 flex-1 overflow-auto">
       <div className="border-b border-line px-4 py-2.5">
         <div className="flex items-center gap-2">
-          <h2 className="truncate text-title">
+          <h2 dir="auto" className="truncate text-title">
             {[mapped.firstName, mapped.lastName].filter(Boolean).join(' ') || '(no name)'}
           </h2>
           <span className="truncate text-muted">{mapped.company}</span>

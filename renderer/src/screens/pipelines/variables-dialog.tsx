@@ -89,10 +89,10 @@ function Row({ variable, onSet, onRemove }: { variable: PipelineVariable; onSet(
   const { name, about: description, from, missing } = variable;
   return (
     <tr className="border-t border-line/55 align-top">
-      <th scope="row" className="mono py-1.5 pr-2 text-left font-normal whitespace-nowrap">
+      <th scope="row" className="mono py-1.5 pr-2 text-left font-normal sm:whitespace-nowrap max-sm:break-all">
         {name}
       </th>
-      <td className="px-2 py-1 whitespace-nowrap">
+      <td className="px-2 py-1 max-sm:*:whitespace-normal">
         <State is={from ? 'ok' : 'error'}>{from ? SOURCES[from] : 'missing'}</State>
       </td>
       <td className="px-2 py-1 text-muted">

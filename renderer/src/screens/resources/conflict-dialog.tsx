@@ -21,14 +21,14 @@ export function ConflictDialog({ name, conflicts, onClose, onSettle }: ConflictD
     setChosen(Object.fromEntries(conflicts.map(({ pointer }) => [pointer, side])));
   return (
     <Dialog
-      title={`${name} was changed twice`}
+      title={`Conflicting changes to ${name}`}
       onClose={onClose}
       width="large"
       closing=""
       foot={
         <>
           <Button onPress={() => all('theirs')}>Use all theirs</Button>
-          <Button onPress={() => all('mine')}>Mine everywhere</Button>
+          <Button onPress={() => all('mine')}>Use all mine</Button>
         </>
       }
       action="Continue to review"

@@ -16,7 +16,7 @@ export function RelationsTab({ id }: { id: string }) {
       <List title="References" relations={data.names} />
       <List title="Referenced by" relations={data.namedBy} />
       {data.total > data.namedBy.length && (
-        <p className="text-muted">{(data.total - data.namedBy.length).toLocaleString('en')} more name it.</p>
+        <p className="text-muted">and {(data.total - data.namedBy.length).toLocaleString('en')} more</p>
       )}
     </div>
   );

@@ -39,7 +39,7 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
           'Part',
           { text: 'Number, at most', className: 'w-44' },
           { text: 'Size, at most', className: 'w-44' },
-          { text: 'Full', className: 'w-28' },
+          { text: 'Full', className: 'w-28 max-sm:hidden' },
         ]}
       />
       <tbody>
@@ -69,7 +69,7 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
                   </span>
                 )}
               </td>
-              <td>
+              <td className="max-sm:hidden">
                 <UsageBar title={title} {...amount} />
               </td>
             </tr>
