@@ -105,20 +105,25 @@ describe('bringing a workload to its described state', () => {
     expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ revision: '2', state: 'running' }]);
   });
 
-  it('keeps the old ones when the new ones never get ready', async () => {
+  it('keeps the old ones when the new ones never get ready, and the log of these', async () => {
     const requestedWorkload = workload();
     await apply(requestedWorkload);
+    const { recordId } = requestedWorkload;
+    const written = async () =>
+      (await engine.logs(recordId, { sinceMs: 0, stderr: true, tail: 100 })).map(({ text }) => text);
     const update = apply(
-      { ...requestedWorkload, revision: '2' },
+      { ...requestedWorkload, revision: '2', command: ['/bin/sh', '-c', `echo new; ${IDLE}`] },
       {
         onReplacing: () => undefined,
         whenReady: async () => {
+          await expect.poll(written).toEqual(['new']);
           throw new Error('never healthy');
         },
       },
     );
     await expect(update).rejects.toThrow('never healthy');
-    expect(await engine.list(requestedWorkload.recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
+    expect(await engine.list(recordId)).toMatchObject([{ revision: '1', state: 'running' }]);
+    expect(await written()).toEqual(['new']);
   });
 
   it('creates the network of an environment again after another program removed it', async () => {

@@ -142,14 +142,14 @@ export class DockerEngine implements ContainerEngine {
     const surplus = workload.kind === 'job' ? [] : present.slice(0, Math.max(0, present.length - workload.instances));
     const removals = [...old, ...surplus].map(async (instance) => {
       await options.beforeRemoval(instance);
-      await this.#remove(instance.id, instance.recordId);
+      await this.#remove(instance);
     });
     for (const removal of await Promise.allSettled(removals)) if (removal.status === 'rejected') throw removal.reason;
   }
 
   async remove(recordId: Uuid): Promise<void> {
     const found = await this.list(recordId);
-    await Promise.all(found.map(({ id }) => this.#remove(id, recordId)));
+    await Promise.all(found.map((instance) => this.#remove(instance)));
   }
 
   async clear(options: ClearOptions): Promise<Leftovers> {
@@ -233,18 +233,16 @@ export class DockerEngine implements ContainerEngine {
     return instanceId;
   }
 
-  /** Stops an instance, then removes it with its anonymous volumes. Its record keeps the end of its log, if one is named. */
-  #remove(id: string, recordId?: Uuid): Promise<void> {
+  /** Stops an instance, then removes it with its anonymous volumes. Its record keeps the end of its log. */
+  #remove({ id, recordId }: Instance): Promise<void> {
     return this.#ends.run(async () => {
       const container = this.connection.docker.getContainer(id);
       // Missing: gone already. A conflict: it has ended already, or its removal is under way.
       const tolerantly = (work: () => Promise<unknown>) => this.connection.askTolerantly(work, 'missing', 'conflict');
       await tolerantly(() => container.stop({ t: this.stopSeconds }));
-      if (recordId !== undefined) {
-        const all = { sinceMs: 0, tail: ENDED_LINES, stderr: true };
-        // An engine that cannot tell its log does not keep the instance.
-        this.#endedLogs.keep(recordId, await readLogs(this.connection, 'containers', [id], all).catch(() => []));
-      }
+      const all = { sinceMs: 0, tail: ENDED_LINES, stderr: true };
+      // An engine that cannot tell its log does not keep the instance.
+      this.#endedLogs.keep(recordId, await readLogs(this.connection, 'containers', [id], all).catch(() => []));
       await tolerantly(() => container.remove({ force: true, v: true }));
     });
   }
@@ -313,7 +311,7 @@ export class DockerEngine implements ContainerEngine {
       present.map(async (instance) => {
         if ((kind === 'job' && instance.state !== 'starting') || isAlive(instance)) return instance;
         if (instance.state === 'exited' && (await this.#startAgain(instance.id))) return instance;
-        await this.#remove(instance.id);
+        await this.#remove(instance);
         return undefined;
       }),
     );
@@ -382,7 +380,7 @@ export class DockerEngine implements ContainerEngine {
     try {
       await Promise.all(newInstances.map((instance) => options.whenReady(instance)));
     } catch (failure) {
-      await Promise.all(newInstances.map(({ id }) => this.#remove(id)));
+      await Promise.all(newInstances.map((instance) => this.#remove(instance)));
       throw failure;
     }
   }
