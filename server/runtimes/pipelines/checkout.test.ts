@@ -20,6 +20,7 @@ async function checkOut(
   files: Readonly<Record<string, string>>,
   prepare = async (_dir: string): Promise<unknown> => undefined,
   branch?: string,
+  changeLater = async (_dir: string): Promise<unknown> => undefined,
 ) {
   const dir = join(folder, 'repository');
   await git(folder, ['init', '--quiet', '--initial-branch', 'main', dir]);
@@ -29,6 +30,7 @@ async function checkOut(
   await git(dir, [...AUTHOR, 'commit', '--quiet', '--message', 'one']);
   await prepare(dir);
   const repository = await readRepository(dir, branch);
+  await changeLater(dir);
   const to = join(folder, 'checkout');
   const { signal } = new AbortController();
   return makeCheckout({ repository, to, takesWorkingTree: false, defaultBranch: 'main', originUrl: dir, signal });
@@ -65,4 +67,16 @@ it.each([
   const { dir, commit } = await checkOut({}, addTags, ref);
   expect(await git(dir, ['describe'])).toMatch(version);
   expect(commit.tagMessage).toBe(message);
+  expect(await git(dir, ['for-each-ref', '--format=%(refname)', 'refs/remotes'])).toBe('refs/remotes/origin/main');
+});
+
+it('a tag that was moved to the newest commit is at the commit of its run', async () => {
+  const addTag = (dir: string) => git(dir, ['tag', 'v1']);
+  const moveTag = async (dir: string) => {
+    await git(dir, [...AUTHOR, 'commit', '--quiet', '--allow-empty', '--message', 'two']);
+    await git(dir, ['tag', '--force', 'v1']);
+  };
+  const { dir, sha } = await checkOut({}, addTag, 'v1', moveTag);
+  expect(await git(dir, ['rev-parse', 'v1', 'HEAD'])).toBe(`${sha}\n${sha}`);
+  expect(sha).toBe(await git(join(folder, 'repository'), ['rev-parse', 'HEAD~1']));
 });

@@ -69,11 +69,11 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
     if (depth > 0) options.push('--depth', String(depth));
     const refs = new Map<string, string>();
     if (defaultSha !== undefined) refs.set(`refs/remotes/origin/${defaultBranch}`, defaultSha);
-    // A run can be of a commit from which its tag was moved.
-    if (isTag) refs.set(tag, tagSha === sha ? tag : sha);
-    if (isTag && tagSha !== sha) options.push('--no-tags');
+    // A run can be of a commit from which its tag was moved: then the tags of the repository are not taken.
+    const isMoved = isTag && tagSha !== sha;
+    if (isMoved) options.push('--no-tags');
+    if (isTag) refs.set(tag, isMoved ? sha : tag);
     else refs.set(`refs/remotes/origin/${branch}`, sha);
-    // With the tags of these commits, unless one of them is at another commit now.
     await run('fetch', ...options, source, ...Array.from(refs, ([ref, commit]) => `${commit}:${ref}`));
     await git(to, ['checkout', '--quiet', ...(isTag ? ['--detach'] : ['-B', branch]), sha], {
       signal,

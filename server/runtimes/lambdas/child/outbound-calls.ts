@@ -101,9 +101,9 @@ export class OutboundCalls {
 
   watch(socket: Socket, connections: { markHttp(socket: Socket): void; use(socket: Socket): void }): () => OpenHead {
     return sniffSocket(socket, {
+      http: () => connections.markHttp(socket),
       otherBytes: () => connections.use(socket),
       tunnel: () => this.onTunnel(socket),
-      http: () => connections.markHttp(socket),
       requestStarted: (method, target, headers) => this.#recordRequest(socket, method, target, headers),
       body: (call, side, part, headers) => this.takeBody(call, side, part, headers),
       truncated: (call, contentLength, bodyBytes) => {
