@@ -151,7 +151,7 @@ function sizeOfData(): Pick<Life, 'folderMegabytes' | 'files'> {
   return { folderMegabytes: Math.round(bytes.reduce((sum, size) => sum + size, 0) / 1024 ** 2), files: files.length };
 }
 
-async function live(number: number): Promise<Life> {
+async function live(index: number): Promise<Life> {
   const server = await Terrarium.start(CLI, folder, { data, seed: 'demo', ...(nights > 0 && { env: clockEnv }) });
   const startMs = ownProcessorMs(server.child.pid);
   if (lambdaUrl === '') {
@@ -160,7 +160,7 @@ async function live(number: number): Promise<Life> {
   }
   await check(server);
   const countBefore = counts.operations;
-  const night = setTimeout(() => setNights(Math.min(nights, number + 1)), LIFE_MS / 2);
+  const night = setTimeout(() => setNights(Math.min(nights, index + 1)), LIFE_MS / 2);
   const untilMs = performance.now() + LIFE_MS;
   const workers = operations.map(async (operation) => {
     for (let number = countBefore; performance.now() < untilMs; number++) {
@@ -171,7 +171,7 @@ async function live(number: number): Promise<Life> {
   await Promise.all(workers);
   clearTimeout(night);
   const usage = usageOf(server.child.pid) ?? { megabytes: 0, descriptors: 0, processes: 0 };
-  await server.end(ENDINGS[number % ENDINGS.length]);
+  await server.end(ENDINGS[index % ENDINGS.length]);
   return { operations: counts.operations - countBefore, startMs, ...usage, ...sizeOfData() };
 }
 

@@ -58,8 +58,8 @@ export const seedRoutes = defineRoutes('Seeds', {
     description:
       'Returns YAML, or JSON if the Accept header prefers it. Passwords, values of secrets and credentials of ' +
       'providers are replaced by `<not exported>`; applying the document keeps the stored ones, and gives new users random ' +
-      'passwords. Applying the document to the same world has no effect. A document of one organization has the names of ' +
-      'accounts outside that it names.',
+      'passwords. Applying the document to the same world has no effect. A document of one organization also has the ' +
+      'names of the accounts outside to which it refers.',
     isStrict: true,
     query: {
       scope: text('Path of an organization: names from the root organization down', {

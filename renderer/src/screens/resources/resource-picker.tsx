@@ -62,7 +62,7 @@ export function ResourcePicker({
   return (
     <ComboBox
       items={found?.rows ?? []}
-      inputValue={typed ?? (atFocus ?? { text }).text}
+      inputValue={typed ?? atFocus?.text ?? text}
       onInputChange={(next) => setTyped(next)}
       selectedKey={typed === undefined ? (atFocus ?? { key }).key : null}
       onSelectionChange={(key) => {

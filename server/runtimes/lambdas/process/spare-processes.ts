@@ -53,9 +53,10 @@ export class SpareProcesses {
   take(lambdaId: string): LambdaProcess | undefined {
     this.#noteRequest(lambdaId, true);
     const [oldest] = this.#spares;
-    if (oldest) this.#spares.delete(oldest);
-    if (oldest) this.#mayEndIdle = false;
-    return oldest?.isAlive ? oldest : undefined;
+    if (!oldest) return undefined;
+    this.#spares.delete(oldest);
+    this.#mayEndIdle = false;
+    return oldest.isAlive ? oldest : undefined;
   }
 
   end(): boolean {
