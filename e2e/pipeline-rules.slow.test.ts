@@ -113,6 +113,25 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
     ]);
   });
 
+  it('"trigger:strategy": with depend, the job and what comes after it wait for a blocking manual job of the child pipeline', async () => {
+    const child = (more: string) =>
+      `a: {script: [echo hi]}\nb: {stage: deploy, script: [echo hi], rules: [{when: manual${more}}]}\n`;
+    await harness.write({ 'ci/child.yml': child('') });
+    const blocked = await runJobs(parent(', strategy: depend'));
+    expect(blocked.exitCode).toBe(1);
+    expect(blocked.states).toEqual([
+      'build success',
+      'child manual',
+      'after skipped',
+      'child / a success',
+      'child / b manual',
+    ]);
+    await harness.write({ 'ci/child.yml': child(', allow_failure: true') });
+    const optional = await runJobs(parent(', strategy: depend'));
+    expect(optional.exitCode, optional.out).toBe(0);
+    expect(optional.states).toContain('after success');
+  });
+
   it('without strategy, the job succeeds, but the run does not when the child pipeline fails', async () => {
     await harness.write({ 'ci/child.yml': child('exit 3') });
     const { exitCode, states } = await runJobs(parent(''));

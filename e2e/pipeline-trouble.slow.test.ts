@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { basic, send } from '../server/testing/client.ts';
+import { basic, send } from '../server/testing/checked-client.ts';
 import { buildCommand } from '../server/testing/command.ts';
 import { PipelineBench } from '../server/testing/pipeline-bench.ts';
 import { startPlatform } from '../server/testing/platform.ts';
@@ -302,6 +302,9 @@ it("the window's button works where root's secret was given, and its run is canc
     expect((await inspect('POST', `pipelines/${id}/stop`)).status).toBe(202);
     await expect.poll(async () => (await inspect('GET', `pipelines/${id}`)).body.state, POLL).toBe('canceled');
     expect((await inspect('POST', `pipelines/${id}/stop`)).status).toBe(409);
+    const retried = await inspect('POST', `pipelines/${id}/jobs/build/retry`);
+    expect(retried).toMatchObject({ status: 202, body: { retryOf: id } });
+    expect((await inspect('POST', `pipelines/${retried.body.id}/stop`)).status).toBe(202);
   } finally {
     await platform.stop();
   }

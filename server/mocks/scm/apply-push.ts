@@ -70,24 +70,26 @@ async function mergeRequestOf(
 ) {
   const { projects, repositories } = parts;
   const source_branch = nameOf(branch);
-  const open = openMergeRequest(project, source_branch, options?.isCreated ? options.target : undefined);
+  const isCreated = options?.has('create') === true;
+  const last = (name: string) => options?.get(name)?.at(-1);
+  const open = openMergeRequest(project, source_branch, isCreated ? last('target') : undefined);
   if (!options) return open;
-  if (!open && !options.isCreated)
+  if (!open && !isCreated)
     throw new Error(`A merge_request.create push option is required to create a merge request for ${source_branch}`);
-  const { target: target_branch = open?.target_branch ?? project.default_branch } = options;
+  const target_branch = last('target') ?? open?.target_branch ?? project.default_branch;
   if (target_branch === source_branch) throw new Error(`A merge request needs another branch than ${source_branch}`);
   if ((await repositories.findCommit(project, `refs/heads/${target_branch}`)) === undefined)
     throw new Error(`Target branch ${target_branch} does not exist`);
-  const labels = [...new Set([...(open?.labels ?? []), ...options.added])];
-  const written = options.title ?? open?.title ?? (await titleFor(parts, project, branch, target_branch));
+  const labels = [...new Set([...(open?.labels ?? []), ...(options.get('label') ?? [])])];
+  const written = last('title') ?? open?.title ?? (await titleFor(parts, project, branch, target_branch));
   const values = {
     source_branch,
     target_branch,
-    title: options.isDraft && !/^draft:/i.test(written) ? `Draft: ${written}` : written,
-    description: options.description ?? open?.description ?? '',
+    title: options.has('draft') && !/^draft:/i.test(written) ? `Draft: ${written}` : written,
+    description: last('description') ?? open?.description ?? '',
     sha: branch.after,
-    labels: labels.filter((label) => !options.removed.includes(label)),
-    ...(options.removesSourceBranch && { force_remove_source_branch: true }),
+    labels: labels.filter((label) => !options.get('unlabel')?.includes(label)),
+    ...(options.has('remove_source_branch') && { force_remove_source_branch: true }),
   };
   return open
     ? projects.replaceMergeRequest(project, { ...open, ...values })
@@ -173,41 +175,23 @@ interface PushOptions {
   unsupported: string[];
 }
 
-interface MergeRequestOptions {
-  isCreated: boolean;
-  isDraft: boolean;
-  target?: string;
-  title?: string;
-  description?: string;
-  removesSourceBranch?: true;
-  added: string[];
-  removed: string[];
-}
+/** The values of each option, in their order. */
+type MergeRequestOptions = ReadonlyMap<string, readonly string[]>;
 
-/** The members that each option of merge requests sets. */
-const MEMBERS: Readonly<Record<string, (value: string, before: MergeRequestOptions) => Partial<MergeRequestOptions>>> =
-  {
-    create: () => ({ isCreated: true }),
-    draft: () => ({ isDraft: true }),
-    target: (target) => ({ target }),
-    title: (title) => ({ title }),
-    description: (description) => ({ description }),
-    remove_source_branch: () => ({ removesSourceBranch: true }),
-    label: (label, { added }) => ({ added: [...added, label] }),
-    unlabel: (label, { removed }) => ({ removed: [...removed, label] }),
-  };
+const MERGE_REQUEST_OPTION =
+  /^(?:merge_request|mr)\.(create|draft|target|title|description|remove_source_branch|label|unlabel)$/;
 
 /** Reads options as `git push -o` sends them: `NAME` or `NAME=VALUE`. */
 function readPushOptions(options: readonly string[]): PushOptions {
-  const mergeRequest: MergeRequestOptions = { isCreated: false, isDraft: false, added: [], removed: [] };
+  const mergeRequest = new Map<string, string[]>();
   const read: PushOptions = { skipsPipelines: false, variables: {}, mergeRequest: undefined, unsupported: [] };
   for (const option of options) {
     const [, name = option, value = ''] = /^([^=]*)=(.*)$/s.exec(option) ?? [];
     // `mr` is the short name, as on the real server.
-    const [, ofMergeRequest = ''] = /^(?:merge_request|mr)\.(\w+)$/.exec(name) ?? [];
-    const membersOf = Object.hasOwn(MEMBERS, ofMergeRequest) ? MEMBERS[ofMergeRequest] : undefined;
+    const [, ofMergeRequest] = MERGE_REQUEST_OPTION.exec(name) ?? [];
     const [, key, text = ''] = /^ci\.variable="?(\w+)=(.*?)"?$/s.exec(option) ?? [];
-    if (membersOf) read.mergeRequest = Object.assign(mergeRequest, membersOf(value, mergeRequest));
+    if (ofMergeRequest !== undefined)
+      read.mergeRequest = mergeRequest.set(ofMergeRequest, [...(mergeRequest.get(ofMergeRequest) ?? []), value]);
     else if (option === 'ci.skip') read.skipsPipelines = true;
     else if (key !== undefined) read.variables[key] = text;
     else if (option !== LOCAL_RUN) read.unsupported.push(name);

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import express, { type Request, type Response, type Router } from 'express';
 import { z } from 'zod';
 import { renameFile } from '../../system/files-in-use.ts';
+import { registryError } from './scm-error.ts';
 
 const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 const NAME = '[a-z0-9]+(?:[._/-]+[a-z0-9]+)*';
@@ -17,18 +18,6 @@ const UUID = String.raw`[\da-f]{8}-[\da-f-]{27}`;
 
 /** The manifest that a tag or a digest of a repository means. */
 const reference = z.object({ digest: z.string().regex(DIGEST), type: z.string() });
-
-/** A refusal in the format of the distribution specification. */
-export class RegistryError extends Error {
-  readonly status: number;
-  readonly code: string;
-
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.status = status;
-    this.code = code;
-  }
-}
 
 export interface ImageRegistryOptions {
   folder: string;
@@ -64,12 +53,11 @@ export class ImageRegistry {
         try {
           this.#options.requireAccess(req, name, isRead ? 'pull' : 'push');
           const handle = handlers[req.method === 'HEAD' ? 'GET' : req.method];
-          if (!handle) throw new RegistryError(405, 'UNSUPPORTED', `${req.method} is not supported here`);
+          if (!handle) throw registryError(405, 'UNSUPPORTED', `${req.method} is not supported here`);
           await handle(req, res, name, rest);
         } catch (failure) {
-          if (!(failure instanceof RegistryError)) throw failure;
           req.resume();
-          res.status(failure.status).json({ errors: [{ code: failure.code, message: failure.message }] });
+          throw failure;
         }
       });
     };
@@ -111,25 +99,25 @@ export class ImageRegistry {
   }
 
   #pathOf(digest: string): string {
-    if (!DIGEST.test(digest)) throw new RegistryError(400, 'DIGEST_INVALID', 'the digest must be sha256:...');
+    if (!DIGEST.test(digest)) throw registryError(400, 'DIGEST_INVALID', 'the digest must be sha256:...');
     return join(this.#blobs, digest.slice('sha256:'.length));
   }
 
   #referencePath(name: string, tagOrDigest: string): string {
-    if (!TAG.test(tagOrDigest) && !DIGEST.test(tagOrDigest)) throw new RegistryError(400, 'TAG_INVALID', 'invalid tag');
+    if (!TAG.test(tagOrDigest) && !DIGEST.test(tagOrDigest)) throw registryError(400, 'TAG_INVALID', 'invalid tag');
     return join(this.#folderOf(name), tagOrDigest);
   }
 
   async #find(name: string, tagOrDigest: string): Promise<z.output<typeof reference>> {
     const text = await readFile(this.#referencePath(name, tagOrDigest), 'utf8').catch(() => undefined);
-    if (text === undefined) throw new RegistryError(404, 'MANIFEST_UNKNOWN', `${name} has no ${tagOrDigest}`);
+    if (text === undefined) throw registryError(404, 'MANIFEST_UNKNOWN', `${name} has no ${tagOrDigest}`);
     return reference.parse(JSON.parse(text));
   }
 
   async #sendBlob(req: Request, res: Response, digest: string, unless: string, type = 'application/octet-stream') {
     const path = this.#pathOf(digest);
     const found = await statOf(path);
-    if (!found) throw new RegistryError(404, unless, `${digest} is not in this registry`);
+    if (!found) throw registryError(404, unless, `${digest} is not in this registry`);
     res.set({ 'Content-Type': type, 'Content-Length': String(found.size), 'Docker-Content-Digest': digest });
     if (req.method === 'HEAD') return void res.end();
     await pipeline(createReadStream(path), res).catch(() => undefined);
@@ -155,7 +143,7 @@ export class ImageRegistry {
 
   async #requireUpload(id: string) {
     const found = await statOf(join(this.#uploads, id));
-    if (!found) throw new RegistryError(404, 'BLOB_UPLOAD_UNKNOWN', 'this upload does not exist');
+    if (!found) throw registryError(404, 'BLOB_UPLOAD_UNKNOWN', 'this upload does not exist');
     return found;
   }
 
@@ -187,7 +175,7 @@ export class ImageRegistry {
     await pipeline(createReadStream(path), hash);
     if (`sha256:${hash.digest('hex')}` !== digest) {
       await this.#discard(id);
-      throw new RegistryError(400, 'DIGEST_INVALID', 'the content does not have this digest');
+      throw registryError(400, 'DIGEST_INVALID', 'the content does not have this digest');
     }
     await this.#keep(path, target);
     this.#answerCreated(res, `/v2/${name}/blobs/${digest}`, digest);
@@ -199,13 +187,13 @@ export class ImageRegistry {
     let bytes = 0;
     for await (const chunk of req) {
       bytes += chunk.length;
-      if (bytes > MAX_MANIFEST_BYTES) throw new RegistryError(413, 'SIZE_INVALID', 'the manifest is too large');
+      if (bytes > MAX_MANIFEST_BYTES) throw registryError(413, 'SIZE_INVALID', 'the manifest is too large');
       chunks.push(chunk);
     }
     const content = Buffer.concat(chunks);
     const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
     if (DIGEST.test(tagOrDigest) && tagOrDigest !== digest)
-      throw new RegistryError(400, 'DIGEST_INVALID', 'the manifest does not have this digest');
+      throw registryError(400, 'DIGEST_INVALID', 'the manifest does not have this digest');
     this.#usedBytes ??= sizeOf(this.#blobs);
     const { maxBytes } = this.#options;
     if ((await this.#usedBytes) + bytes > maxBytes) throw full(maxBytes);
@@ -239,7 +227,7 @@ export class ImageRegistry {
 }
 
 const full = (maxBytes: number) =>
-  new RegistryError(
+  registryError(
     507,
     'DENIED',
     `the registry of the mock GitLab is full: its limit is ${maxBytes / (1024 * 1024)} MB. Set limits.registryMegabytes to a higher value, or delete the folder 'registry' of the data folder while the platform is stopped`,

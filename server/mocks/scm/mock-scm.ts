@@ -16,8 +16,8 @@ import { lazyRoutes } from '../../api/server/mount-routes.ts';
 import { RequestTurns } from '../../api/server/request-turns.ts';
 import { applyPush } from './apply-push.ts';
 import { serveGit } from './git-http.ts';
-import { ImageRegistry, RegistryError } from './image-registry.ts';
-import { notFound, ScmError } from './scm-error.ts';
+import { ImageRegistry } from './image-registry.ts';
+import { notFound, registryError, ScmError } from './scm-error.ts';
 import { ScmHooks } from './scm-hooks.ts';
 import { jobNumber, jobTokenOf, type ListedRun, pipelineNumber } from './scm-pipelines.ts';
 import { ScmProjects, type ScmProjectsOptions } from './scm-projects.ts';
@@ -307,8 +307,7 @@ function simulatedBody(status: number, path: string): object | string {
 /** Token of those who pull images without a password. */
 const ANONYMOUS = 'anonymous';
 
-const denied = (name: string) =>
-  new RegistryError(403, 'DENIED', `this token does not give permission to push to ${name}`);
+const denied = (name: string) => registryError(403, 'DENIED', `this token does not give permission to push to ${name}`);
 
 function passwordIn(req: Request): string | undefined {
   const [, encoded] = /^basic\s+(\S+)$/i.exec(req.headers.authorization ?? '') ?? [];

@@ -11,6 +11,10 @@ export class ScmError extends Error {
   }
 }
 
+/** A refusal of the container registry, in the format of the distribution specification. */
+export const registryError = (status: number, code: string, message: string) =>
+  new ScmError(status, { errors: [{ code, message }] });
+
 /** `404 Project Not Found` */
 export const notFound = (recordName: string) => new ScmError(404, { message: `404 ${recordName} Not Found` });
 

@@ -3,6 +3,7 @@ import { invalidValue, notFound, ScmError } from './scm-error.ts';
 import { nextId } from './scm-projects.ts';
 import type { Routes, ScmParts, ScmRequest } from './scm-request.ts';
 import {
+  groupPathsOf,
   HOOK_EVENTS,
   hashOf,
   isActive,
@@ -68,10 +69,7 @@ export function deploymentRoutes({ projects, views, hooks }: ScmParts): Routes {
       const found = deploymentOf(request);
       return save(request.project, found, { ...found, status: statusIn(request), updated_at: projects.now() });
     },
-    async [`DELETE ${DEPLOYMENTS}/:id`](request) {
-      await projects.replace(request.project, 'deployments', deploymentOf(request));
-      return undefined;
-    },
+    [`DELETE ${DEPLOYMENTS}/:id`]: (request) => projects.replace(request.project, 'deployments', deploymentOf(request)),
   };
 }
 
@@ -102,10 +100,7 @@ export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
     },
     [`GET ${HOOKS}/:id`]: (request) => viewOf(request.project, hookOf(request)),
     [`PUT ${HOOKS}/:id`]: (request) => save(request, hookOf(request), hookOf(request)),
-    async [`DELETE ${HOOKS}/:id`](request) {
-      await projects.replace(request.project, 'hooks', hookOf(request));
-      return undefined;
-    },
+    [`DELETE ${HOOKS}/:id`]: (request) => projects.replace(request.project, 'hooks', hookOf(request)),
     [`GET ${HOOKS}/:id/events`]: (request) => hooks.deliveries(request.project, hookOf(request)),
     async [`POST ${HOOKS}/:id/test/:event`](request) {
       const { project } = request;
@@ -162,10 +157,9 @@ export function tokenRoutes({ projects }: ScmParts): Routes {
     },
     [`GET ${TOKENS}/:id`]: (request) => viewOf(tokenOf(request)),
     [`POST ${TOKENS}/:id/rotate`]: (request) => issue(request, tokenOf(request), tokenOf(request)),
-    async [`DELETE ${TOKENS}/:id`](request) {
+    [`DELETE ${TOKENS}/:id`](request) {
       const found = tokenOf(request);
-      await projects.replace(request.project, 'access_tokens', found, { ...found, revoked: true });
-      return undefined;
+      return projects.replace(request.project, 'access_tokens', found, { ...found, revoked: true });
     },
   };
 }
@@ -204,15 +198,10 @@ export function peopleRoutes({ projects, views }: ScmParts): Routes {
     ...memberRoutes('/groups/:group', 'group'),
     'GET /namespaces': () => projects.groups().map((namespace) => ({ ...views.group(namespace), kind: 'group' })),
     'GET /namespaces/:group': ({ group }) => ({ ...views.group(group), kind: 'group' }),
-    'GET /groups/:group/projects': ({ group }) => {
-      const found = projects.all().filter(({ namespace }) => namespace === group.path);
-      return found.map((project) => views.project(project));
-    },
-    'GET /groups/:group/subgroups': ({ group }) => {
-      const isBelow = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/'))) === group.path;
-      const found = projects.groups().filter(({ path }) => isBelow(path));
-      return found.map((childGroup) => views.group(childGroup));
-    },
+    'GET /groups/:group/projects': ({ group }) =>
+      projects.all().flatMap((project) => (project.namespace === group.path ? views.project(project) : [])),
+    'GET /groups/:group/subgroups': ({ group }) =>
+      projects.groups().flatMap((child) => (groupPathsOf(child.path).at(-2) === group.path ? views.group(child) : [])),
     'GET /projects/:project/protected_branches': ({ project }) => [protectedBranch(project)],
     'GET /projects/:project/protected_branches/:name'(request) {
       if (request.param('name') !== request.project.default_branch) throw notFound('ProtectedBranch');

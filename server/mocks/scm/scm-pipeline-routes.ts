@@ -111,9 +111,8 @@ function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmParts): Routes {
   return {
     [`GET ${PIPELINES}`]: (request) => {
       const found = runs.list(request).map((run) => views.pipeline(run));
-      const isWanted = (candidate: (typeof found)[number]) =>
-        (['ref', 'sha', 'status', 'source'] as const).every((name) => request.isAsked(name, String(candidate[name])));
-      return found.filter(isWanted);
+      const names = ['ref', 'sha', 'status', 'source'] as const;
+      return found.filter((pipeline) => names.every((name) => request.isAsked(name, String(pipeline[name]))));
     },
     'POST /projects/:project/pipeline': (request) => runs.start(request, request.required('ref').ref, undefined),
     [`GET ${PIPELINES}/latest`](request) {
@@ -140,7 +139,7 @@ function runRoutes(runs: ProjectRuns, { pipelines, views }: ScmParts): Routes {
       if (run.state === 'running')
         throw new ScmError(403, { message: '403 Forbidden - the pipeline is running. Cancel it first.' });
       await pipelines().remove(run);
-      return undefined;
+      return {};
     },
   };
 }

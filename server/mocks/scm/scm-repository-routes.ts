@@ -78,8 +78,7 @@ function refRoutes(parts: ScmParts, kind: keyof typeof REFS): Routes {
       const ref = `refs/${kind}/${name}`;
       const before = (await repositories.text(project, 'rev-parse', ref)).trim();
       await repositories.move(project, ref, before, NO_COMMIT);
-      await applyPush(parts, project, { refs: [{ ref, before, after: NO_COMMIT }], options: [] });
-      return undefined;
+      return applyPush(parts, project, { refs: [{ ref, before, after: NO_COMMIT }], options: [] });
     },
   };
 }
@@ -120,18 +119,15 @@ function commitRoutes(parts: ScmParts): Routes {
       const { project } = request;
       const sha = await repositories.shaOf(project, request.param('sha'));
       const listed = await repositories.text(project, 'for-each-ref', '--format=%(refname)', `--contains=${sha}`);
-      const refs = listed.split('\n').flatMap((ref) => {
+      return listed.split('\n').flatMap((ref) => {
         const [, kind, name] = /^refs\/(heads|tags)\/(.*)$/.exec(ref) ?? [];
         return kind ? [{ type: kind === 'heads' ? 'branch' : 'tag', name }] : [];
       });
-      return refs;
     },
     async [`GET ${REPOSITORY}/commits/:sha/merge_requests`](request) {
       const { project } = request;
       const sha = await repositories.shaOf(project, request.param('sha'));
-      return project.merge_requests
-        .filter((mergeRequest) => mergeRequest.sha === sha)
-        .map((mergeRequest) => views.mergeRequest(project, mergeRequest));
+      return project.merge_requests.flatMap((found) => (found.sha === sha ? views.mergeRequest(project, found) : []));
     },
   };
 
@@ -194,7 +190,7 @@ function fileRoutes(parts: ScmParts): Routes {
     if (action !== 'delete' && contentText === undefined) throw missing('content');
     const content = contentText === undefined ? undefined : bytesOf(contentText, request.text('encoding'));
     const { branch } = await writeOn(parts, request, [{ action, path, content }]);
-    return action === 'delete' ? undefined : { file_path: path, branch };
+    return { file_path: path, branch };
   };
   return {
     async [`GET ${FILE}`](request) {
@@ -259,12 +255,8 @@ function comparisonRoutes({ repositories, views }: ScmParts): Routes {
       const [first, last] = await Promise.all([repositories.shaOf(project, from), repositories.shaOf(project, to)]);
       const isStraight = request.flag('straight') === true;
       const commits = await repositories.commits(project, '--reverse', `${first}..${last}`);
-      const diff = await repositories.text(
-        project,
-        'diff',
-        '--no-ext-diff',
-        `${first}${isStraight ? '..' : '...'}${last}`,
-      );
+      const range = `${first}${isStraight ? '..' : '...'}${last}`;
+      const diff = await repositories.text(project, 'diff', '--no-ext-diff', range);
       const commitViews = commits.map((commit) => views.commit(project, commit));
       return {
         commit: commitViews.at(-1) ?? null,
@@ -286,14 +278,11 @@ function comparisonRoutes({ repositories, views }: ScmParts): Routes {
     async [`GET ${REPOSITORY}/contributors`](request) {
       const { project } = request;
       const sha = await repositories.shaOf(project, undefined);
-      const lines = (await repositories.text(project, 'shortlog', '--summary', '--numbered', '--email', sha)).split(
-        '\n',
-      );
-      const contributors = lines.flatMap((line) => {
+      const listed = await repositories.text(project, 'shortlog', '--summary', '--numbered', '--email', sha);
+      return listed.split('\n').flatMap((line) => {
         const [, commits, name, email] = /^\s*(\d+)\t(.*) <(.*)>$/.exec(line) ?? [];
         return commits ? [{ name, email, commits: Number(commits), additions: 0, deletions: 0 }] : [];
       });
-      return contributors;
     },
   };
 }

@@ -17,10 +17,7 @@ export interface ScmParts {
   onFault(fault: unknown): void;
 }
 
-/**
- * Handlers by `METHOD PATH`. Each returns the response: a list, of which a page is sent, a record, or nothing for a
- * DELETE.
- */
+/** Handlers by `METHOD PATH`. Each returns the response: a list, of which a page is sent, or a record; that of a DELETE is not sent. */
 export type Routes = Record<string, (request: ScmRequest) => object | undefined | Promise<object | undefined>>;
 
 const DEFAULT_PER_PAGE = 20;

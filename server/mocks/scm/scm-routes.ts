@@ -49,9 +49,9 @@ export function scmRouter(parts: ScmParts): Router {
     const status = path.endsWith('/stop') ? 200 : route === 'DELETE /projects/:project' ? 202 : usual;
     router.route(path)[verb](async (req, res) => {
       const answer = await handle(new ScmRequest(req, projects));
-      if (answer instanceof Raw) answer.send(res);
+      if (status === 204) res.status(status).end();
+      else if (answer instanceof Raw) answer.send(res);
       else if (Array.isArray(answer)) sendPage(req, res, answer, views.baseUrl());
-      else if (answer === undefined) res.status(status).end();
       else res.status(status).json(answer);
     });
   }
@@ -190,10 +190,8 @@ function mergeRequestRoutes(parts: ScmParts): Routes {
       const done = await projects.replaceMergeRequest(project, { ...found, state: 'merged' });
       return { ...views.mergeRequest(project, done), merge_commit_sha };
     },
-    async [`DELETE ${MERGE_REQUESTS}/:iid`]({ project, mergeRequest }) {
-      await projects.replace(project, 'merge_requests', mergeRequest);
-      return undefined;
-    },
+    [`DELETE ${MERGE_REQUESTS}/:iid`]: ({ project, mergeRequest }) =>
+      projects.replace(project, 'merge_requests', mergeRequest),
   };
 }
 
@@ -246,10 +244,8 @@ function noteRoutes({ projects, views }: ScmParts): Routes {
       });
       return views.note(project, mergeRequest, changed);
     },
-    async [`DELETE ${NOTES}/:note`]({ project, mergeRequest, note }) {
-      await projects.replaceMergeRequest(project, { ...mergeRequest, notes: replaced(mergeRequest.notes, note) });
-      return undefined;
-    },
+    [`DELETE ${NOTES}/:note`]: ({ project, mergeRequest, note }) =>
+      projects.replaceMergeRequest(project, { ...mergeRequest, notes: replaced(mergeRequest.notes, note) }),
   };
 }
 
@@ -279,11 +275,10 @@ function environmentRoutes({ projects, views }: ScmParts): Routes {
       return change(request, url === undefined ? {} : { external_url: url });
     },
     [`POST ${ENVIRONMENTS}/:id/stop`]: (request) => change(request, { state: 'stopped' }),
-    async [`DELETE ${ENVIRONMENTS}/:id`](request) {
+    [`DELETE ${ENVIRONMENTS}/:id`](request) {
       const environment = environmentOf(request);
       if (environment.state !== 'stopped') throw new ScmError(403, { message: '403 Forbidden' });
-      await projects.replace(request.project, 'environments', environment);
-      return undefined;
+      return projects.replace(request.project, 'environments', environment);
     },
   };
 }
@@ -372,10 +367,7 @@ function variableRoutes<N extends 'project' | 'group'>(
       const before = variableOf(owner, request);
       return replace(owner, before, sentFor(request, before));
     },
-    [`DELETE ${path}/:key`](request) {
-      const owner = request[noun];
-      return replace(owner, variableOf(owner, request), undefined);
-    },
+    [`DELETE ${path}/:key`]: (request) => replace(request[noun], variableOf(request[noun], request), undefined),
   };
 }
 

@@ -55,12 +55,8 @@ export async function storeVariables(projectUrl: string, runId: string, typed: R
 /** The variables that were given with a run; none if they are no longer there. */
 export async function storedVariables(projectUrl: string, runId: string): Promise<Record<string, string>> {
   const projectFolder = projectStorageFolder(projectUrl);
-  const variablesSchema = z.record(z.string(), z.string());
-  return (
-    (projectFolder === undefined
-      ? undefined
-      : await readSecret(join(projectFolder, 'variables', runId), variablesSchema)) ?? {}
-  );
+  if (projectFolder === undefined) return {};
+  return (await readSecret(join(projectFolder, 'variables', runId), z.record(z.string(), z.string()))) ?? {};
 }
 
 /** Files that a job left, with their sizes; none for a folder that does not exist. */
@@ -130,7 +126,8 @@ export async function dotenvOf(names: readonly string[], store: ArtifactStore): 
   const variables: Record<string, string> = {};
   for (const from of names.flatMap((name) => artifactsIn(store, name) ?? []))
     for (const path of (await pathsBelow(join(from, DOTENV_FOLDER))).sort())
-      Object.assign(variables, dotenvIn(await readFile(join(from, DOTENV_FOLDER, path), 'utf8')));
+      for (const { name, value } of dotenvLines(await readFile(join(from, DOTENV_FOLDER, path), 'utf8')))
+        variables[name] = value;
   return variables;
 }
 
@@ -151,10 +148,6 @@ function dotenvLines(content: string): { name: string; value: string }[] {
     const [name = '', ...value] = line.split('=');
     return { name: value.length > 0 ? name.trim() : '', value: value.join('=').trim() };
   });
-}
-
-function dotenvIn(content: string): Record<string, string> {
-  return Object.fromEntries(dotenvLines(content).map(({ name, value }) => [name, value]));
 }
 
 /** Returns why a server rejects a dotenv report; undefined if it accepts it. */

@@ -29,7 +29,7 @@ export interface Checkout {
   /** The newest commit of the default branch that the repository knows. */
   defaultSha: string | undefined;
   /** `tagMessage` is empty for a tag without one, and undefined for a branch. */
-  commit: { title: string; message: string; timestamp: string; author: string; tagMessage?: string | undefined };
+  commit: { message: string; timestamp: string; author: string; tagMessage?: string | undefined };
   files: string[];
   /** Folders of submodules, which are empty, as on a server. */
   submodules: string[];
@@ -85,10 +85,10 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
     ]);
     if (takesWorkingTree) await takeWorkingTree(source, to, signal);
     const [log, listed] = await Promise.all([
-      run('log', '-1', '--format=%H%n%s%n%cI%n%an <%ae>%n%B'),
+      run('log', '-1', '--format=%H%n%cI%n%an <%ae>%n%B'),
       run('ls-files', '-z', '--stage'),
     ]);
-    const [commitSha = sha, title = '', timestamp = '', author = '', ...message] = log.split('\n');
+    const [commitSha = sha, timestamp = '', author = '', ...message] = log.split('\n');
     // As `mode object stage`, a tab and the path.
     const entries = Array.from(listed.matchAll(/(\d+) \S+ \d\t([^\0]+)/g), ([, mode, path = '']) => ({ mode, path }));
     return {
@@ -96,7 +96,7 @@ export async function makeCheckout(options: CheckoutOptions): Promise<Checkout> 
       sha: commitSha,
       baseSha,
       defaultSha,
-      commit: { title, message: message.join('\n').trimEnd(), timestamp, author, tagMessage },
+      commit: { message: message.join('\n').trimEnd(), timestamp, author, tagMessage },
       files: entries.map(({ path }) => path),
       submodules: entries.flatMap(({ mode, path }) => (mode === '160000' ? path : [])),
       lfsPointers,

@@ -7,14 +7,7 @@ import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
 import { type ChosenJobs, printFindings } from './choose-jobs.ts';
 import { READER_FOLDER, readDefinition } from './definition.ts';
 import type { JobsOptions } from './job-execution.ts';
-import {
-  asVariables,
-  expanded,
-  expandText,
-  givenValues,
-  type RunVariables,
-  variablesByPrecedence,
-} from './job-variables.ts';
+import { expandText, givenValues, type RunVariables, valuesOf } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
@@ -114,7 +107,8 @@ export class ChildPipelines {
       if (problem !== undefined) log.note(job.name, `> ${problem}`);
       const state = problem === undefined ? 'success' : signal.aborted ? 'canceled' : 'failed';
       log.change(job.name, { state, durationMs: log.elapsedMs(job.name), ...(mayFail && { mayFail }) });
-      log.note(job.name, `finished in ${duration(log.elapsedMs(job.name))}${problem === undefined ? '' : '  FAIL'}`);
+      const verdict = problem === undefined ? '' : mayFail ? '  WARN' : '  FAIL';
+      log.note(job.name, `finished in ${duration(log.elapsedMs(job.name))}${verdict}`);
       return problem === undefined || mayFail ? 'done' : 'failed';
     };
     try {
@@ -122,7 +116,12 @@ export class ChildPipelines {
       const running = this.#runChild(job, child, depth);
       this.#running.push(running);
       if (!child.isDepended) return end(undefined);
-      return end((await running) ? undefined : 'a job of the child pipeline failed');
+      const outcome = await running;
+      if (signal.aborted) return end('canceled');
+      if (outcome !== 'blocked') return end(outcome === 'done' ? undefined : 'a job of the child pipeline failed');
+      log.change(job.name, { state: 'manual' });
+      log.note(job.name, 'waits for a manual job of its child pipeline');
+      return outcome;
     } catch (failure) {
       return end(`the child pipeline could not be created: ${reasonOf(failure)}`);
     }
@@ -132,14 +131,16 @@ export class ChildPipelines {
     for (let count = 0; count < this.#running.length; count += 1) await this.#running[count];
   }
 
-  async #runChild(job: PlannedJob, { jobs, stages, variables }: Child, depth: number): Promise<boolean> {
+  async #runChild(job: PlannedJob, { jobs, stages, variables }: Child, depth: number): Promise<ScheduledOutcome> {
     const { log, schedule } = this.#options;
     log.add(jobs.map((childJob) => firstRecord(childJob, schedule.isChosen)));
     await runJobs({ ...schedule, jobs, stages, run: (childJob) => this.run(childJob, variables, depth + 1) });
-    const names = new Set(jobs.map(({ name }) => name));
-    const failed = log.jobs.filter(({ name, state, mayFail }) => names.has(name) && state === 'failed' && !mayFail);
+    const requiredJobs = new Set(jobs.filter(({ allowFailure }) => allowFailure !== true).map(({ name }) => name));
+    const records = log.jobs.filter(({ name, mayFail }) => requiredJobs.has(name) && !mayFail);
+    const failed = records.filter(({ state }) => state === 'failed');
     if (job.allowFailure === true) for (const { name } of failed) log.change(name, { mayFail: true });
-    return failed.length === 0;
+    if (failed.length > 0) return 'failed';
+    return records.some(({ state }) => state === 'manual') ? 'blocked' : 'done';
   }
 
   async #childOf(job: PlannedJob, parent: RunVariables, depth: number): Promise<Child> {
@@ -170,11 +171,7 @@ async function readChild(
   const { success, data } = trigger.safeParse(job.definition.trigger);
   if (!success) throw new PipelineError('`trigger` has no `include`, and pipelines of other projects are not run');
   const predefined = { ...parent.predefined, ...PARENT };
-  const triggerVariables = expanded({
-    ...asVariables(predefined),
-    ...job.variables,
-    ...variablesByPrecedence(parent, undefined),
-  });
+  const triggerVariables = valuesOf({ ...parent, predefined }, job.variables);
   const forwarded = Object.keys(job.variables).map((name) => [name, triggerVariables[name] ?? ''] as const);
   const variables: RunVariables = {
     ...parent,

@@ -9,7 +9,7 @@ import { givenValues, type RunVariables } from './job-variables.ts';
 import { type Finding, findingText } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
-import { type Plan, type PlannedJob, planOf } from './plan.ts';
+import { chosenJobs, type Plan, type PlannedJob, planOf } from './plan.ts';
 import { commitOf, DEFINITION, type Repository } from './repository.ts';
 import type { ComparedFiles, PipelineSource, RuleFacts } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
@@ -92,7 +92,7 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     // A job that is run again was part of the pipeline, although the commits that rules compare may have changed since.
     if (request.retryOf !== undefined && missingIn(plan.jobs).length > 0) plan = await planFor(source, ALL_CHANGED);
     const { jobs: planned, leftOut, definition, variables, facts } = plan;
-    const jobs = only.length === 0 ? planned : planned.filter(isAmong(only));
+    const jobs = only.length === 0 ? planned : chosenJobs(planned, only, definition.stages);
     const unknown = missingIn(planned);
     if (jobs.length > 0 && unknown.length === 0) {
       const { stages, global } = definition;
@@ -137,12 +137,6 @@ function choiceText(
   if (requestedJobs.length > 0) return `${text}. The branch pipeline (--source push) has ${namesOf(branchJobs)}.`;
   return `${text}. The branch pipeline (push) runs after it: ${namesOf(branchJobs)}. To run only one, set --source.`;
 }
-
-/** Is a job one of these, or a parallel job of one? */
-export const isAmong =
-  (names: readonly string[]) =>
-  ({ name, base }: PlannedJob) =>
-    names.includes(name) || names.includes(base);
 
 /** @throws PipelineError for a keyword that is refused, unless the run is forced */
 export function printFindings(findings: readonly Finding[], isForced = false, printLine: (line: string) => void): void {

@@ -141,7 +141,7 @@ it('has the keywords of `default` in each job that inherits them', async () => {
   const defaults =
     '{hooks: {pre_get_sources_script: [ls]}, id_tokens: {TOKEN: {aud: x}}, interruptible: true, tags: [large], timeout: 1h}';
   const { jobs } = await read({
-    '.gitlab-ci.yml': `default: ${defaults}\na: {script: ls}\nb: {script: ls, inherit: {default: [timeout]}}\n`,
+    '.gitlab-ci.yml': `default: ${defaults}\na: {script: ls}\nb: {script: ls, inherit: {default: [timeout]}}\nc:\n  script: ls\n  inherit:\n    default:\n    - id_tokens\n    - tags\n`,
   });
   expect(jobs.get('a')).toMatchObject({
     hooks: {},
@@ -152,6 +152,8 @@ it('has the keywords of `default` in each job that inherits them', async () => {
   });
   expect(jobs.get('b')).toMatchObject({ timeout: '1h' });
   expect(jobs.get('b')).not.toHaveProperty('id_tokens');
+  expect(jobs.get('c')).toMatchObject({ id_tokens: { TOKEN: {} }, tags: ['large'] });
+  expect(jobs.get('c')).not.toHaveProperty('timeout');
 });
 
 it('reads words and numbers as YAML 1.1 says, as on GitLab, and leaves the files as they are', async () => {
@@ -170,6 +172,9 @@ it('reads words and numbers as YAML 1.1 says, as on GitLab, and leaves the files
     '881234567890123457': '881234567890123457',
     '-9_007_199_254_740_993': '-9007199254740993',
     '80,443': '80443',
+    '-0777_777_777_777_777_777_777_777': '-4722366482869645213695',
+    '+0xFFFFFFFFFFFFFFFFF': '295147905179352825855',
+    '0b101': '5',
     '1234e5': '1234e5',
     '1.0': '1.0',
     '1.10': '1.1',
@@ -239,14 +244,41 @@ b: {extends: .b, script: ls, services: [], cache: [{untracked: true}]}
   expect(jobs.get('b')?.image).not.toHaveProperty('pull_policy');
 });
 
-it('keeps the names of single jobs of a matrix in needs and dependencies, which its reader does not know', async () => {
+it('has the keywords that its reader refuses', async () => {
   const { jobs } = await read({
     '.gitlab-ci.yml': `
+default: {tags: [large]}
+a:
+  script: ls
+  tags: []
+  artifacts:
+    public: false
+    reports:
+      coverage_fuzzing:
+        - x
+      junit: y
+b: {artifacts: {paths: [z], public: true}, dast_configuration: {site_profile: x}, script: ls}
+`,
+  });
+  expect(jobs.get('a')).toMatchObject({
+    tags: [],
+    artifacts: { public: false, reports: { coverage_fuzzing: ['x'], junit: ['y'] } },
+  });
+  expect(jobs.get('b')?.artifacts).toEqual({ paths: ['z'], public: true });
+});
+
+it('keeps the names of single parallel jobs in needs and dependencies, which its reader does not know', async () => {
+  const { jobs } = await read({
+    '.gitlab-ci.yml': `
+include: part.yml
 build: {stage: build, parallel: {matrix: [{OS: [a, b], ARCH: c}]}, script: ls}
 b: {script: ls, dependencies: ["build: [b, c]"]}
 c: {script: ls, needs: ["build: [a, c]", {job: "build: [b, c]", artifacts: false}, b]}
 d: {script: ls, rules: [{if: $A, needs: ["build: [a, c]"]}]}
+shard: {stage: build, parallel: 2, script: ls}
+e: {script: ls, needs: [shard 2/2, part 1/2]}
 `,
+    'part.yml': 'part 1/2: {stage: build, script: ls}\n',
   });
   expect(jobs.get('b')).toMatchObject({ dependencies: ['build: [b, c]'] });
   expect(jobs.get('c')?.needs).toMatchObject([
@@ -255,6 +287,24 @@ d: {script: ls, rules: [{if: $A, needs: ["build: [a, c]"]}]}
     { job: 'b' },
   ]);
   expect(jobs.get('d')?.rules).toMatchObject([{ needs: [{ job: 'build: [a, c]' }] }]);
+  expect(jobs.get('e')?.needs).toEqual([{ job: 'shard 2/2' }, { job: 'part 1/2' }]);
+});
+
+it('takes only needs for needs: not the commands of a job named so, nor a variable, but a list that is elsewhere', async () => {
+  const { jobs } = await read({
+    '.gitlab-ci.yml': `
+.parents: &parents ["build: [a]"]
+.none: &none {}
+build: {<<: *none, stage: build, parallel: {matrix: [{OS: [a, b]}]}, script: ls}
+needs: {script: ["echo: [a]"], needs: *parents}
+dependencies: {script: ls, variables: {needs: "x: [y]"}, rules: [{if: $A, needs: *parents, variables: {needs: "x: [y]"}}]}
+`,
+  });
+  expect(jobs.get('needs')).toMatchObject({ script: ['echo: [a]'], needs: [{ job: 'build: [a]' }] });
+  expect(jobs.get('dependencies')?.variables).toEqual({ needs: 'x: [y]' });
+  expect(jobs.get('dependencies')?.rules).toMatchObject([
+    { needs: [{ job: 'build: [a]' }], variables: { needs: 'x: [y]' } },
+  ]);
 });
 
 it('keeps a need of another pipeline, which its reader cannot read', async () => {
@@ -408,7 +458,8 @@ it('reads files of other servers as those of the repository, and says where they
 it('has the global keywords that differ from GitLab, and no variable of that name', async () => {
   const url = await serve({ '/a.yml': 'b: {script: ls}\n' });
   const { global } = await read({
-    '.gitlab-ci.yml': `include: ${url}/a.yml
+    'b.yml': `include: ${url}/a.yml\n`,
+    '.gitlab-ci.yml': `include: [b.yml, {template: c.yml, rules: [{if: $NONE}]}]
 workflow: {name: x, auto_cancel: {on_job_failure: all}}
 variables: {A: {value: x, options: [x, y]}}
 a: {script: ls}

@@ -15,7 +15,7 @@ import { git, withoutPassword } from './git.ts';
 import { expandText } from './job-variables.ts';
 import { patternOf } from './pattern.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { edited, includeEdits, needEdits, scalarEdits } from './reader-edits.ts';
+import { edited, includeEdits, keywordEdits, scalarEdits } from './reader-edits.ts';
 import { DEFINITION } from './repository.ts';
 import { type ComparedFiles, matchingRule } from './rules.ts';
 
@@ -60,8 +60,10 @@ export interface ReadOptions {
 
 interface DefinitionFiles {
   visited: Set<string>;
-  /** Set if some are of another project or server. */
+  /** Set if the reader finds some by itself. */
   hasForeign: boolean;
+  /** The includes of other projects and servers. */
+  foreign: Written[];
   /** The files that the reader reads in another way than they are written, by their paths in the file system. */
   changed: Map<string, string>;
 }
@@ -73,7 +75,7 @@ interface DefinitionFiles {
  */
 export async function readDefinition(options: ReadOptions): Promise<Definition> {
   const file = options.file ?? DEFINITION;
-  const files: DefinitionFiles = { visited: new Set(), hasForeign: false, changed: new Map() };
+  const files: DefinitionFiles = { visited: new Set(), hasForeign: false, foreign: [], changed: new Map() };
   const expand = async () => {
     const local = await readFiles(options, file, files);
     if (files.hasForeign) return withRealOrigin(options, () => expandForeign(options, files, local));
@@ -103,25 +105,30 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
       );
   }
   const workflowRules = data.workflow?.rules ?? undefined;
-  const include = [written.include ?? []]
-    .flat()
-    .map((entry) => (/^https?:/.test(String(entry)) ? { remote: entry } : entry));
-  const global = { include, variables: Object.values(Object(written.variables)), workflow: written.workflow };
+  const global = {
+    include: files.foreign,
+    variables: Object.values(Object(written.variables)),
+    workflow: written.workflow,
+  };
   return { stages: data.stages, variables: data.variables, workflowRules, jobs, global };
 }
 
 /** Keywords of `default` that the reader leaves out. */
 const UNREAD_DEFAULTS = ['hooks', 'id_tokens', 'identity', 'interruptible', 'retry', 'tags', 'timeout'];
 /** Keywords of which the reader leaves out members. */
-const PARTLY_READ = ['image', 'services', 'cache'];
+const PARTLY_READ = ['image', 'services', 'cache', 'artifacts'];
 
 /**
  * A job with what its reader leaves out or changes: some of `default`, members of some keywords, and needs. Of these it does not know the
  * single jobs of a matrix, and it replaces those of a job by those of a rule, which may be one that does not match here.
  */
 function withUnread(written: Written, name: string, content: Written): Written {
+  const isWritten = isWhollyWritten(written, name);
+  const ofJob = (keyword: string) => writtenValue(written, name, keyword);
+  const writtenInherit = isWritten ? ofJob('inherit') : undefined;
+  const inherit = writtenInherit !== undefined && isWithoutInputs(writtenInherit) ? writtenInherit : content.inherit;
   const isInherited = (keyword: string) => {
-    const inherited: unknown = Object(content.inherit).default ?? true;
+    const inherited: unknown = Object(inherit).default ?? true;
     return Array.isArray(inherited) ? inherited.includes(keyword) : inherited !== false;
   };
   const ofDefault = (keyword: string) => (isInherited(keyword) ? writtenValue(written, 'default', keyword) : undefined);
@@ -129,8 +136,7 @@ function withUnread(written: Written, name: string, content: Written): Written {
     ...Object.fromEntries(UNREAD_DEFAULTS.filter(isInherited).map((keyword) => [keyword, ofDefault(keyword)])),
     ...content,
   };
-  if (!isWhollyWritten(written, name)) return read;
-  const ofJob = (keyword: string) => writtenValue(written, name, keyword);
+  if (!isWritten) return read;
   const writtenOf = (keyword: string) =>
     ofJob(keyword) ?? ofDefault(keyword) ?? (isInherited(keyword) ? written[keyword] : undefined);
   for (const keyword of PARTLY_READ)
@@ -244,9 +250,12 @@ async function readFiles(options: ReadOptions, path: string, files: DefinitionFi
   const { content, includes } = await readOneFile(options, path, files);
   let included: Written = {};
   for (const include of includes) {
-    const { local, component } = Object(include);
-    if (typeof local !== 'string') files.hasForeign = true;
+    const { local, component } = include;
     const name = localComponent(expandText(String(component), options.variables), options.variables);
+    if (typeof local !== 'string') {
+      files.hasForeign = true;
+      if (name === undefined) files.foreign.push(include);
+    }
     const location = typeof local === 'string' ? expandText(local, options.variables).replace(/^\/+/, '') : undefined;
     const paths = name ? [`templates/${name}.yml`, `templates/${name}/template.yml`] : namedFiles(location, options);
     for (const path of paths) {
@@ -280,7 +289,7 @@ async function readOneFile(
   options: ReadOptions,
   path: string,
   files: DefinitionFiles,
-): Promise<{ content: Written; includes: readonly unknown[] }> {
+): Promise<{ content: Written; includes: readonly Written[] }> {
   const text = await readFile(join(options.dir, path), 'utf8').catch(() => undefined);
   if (text === undefined) return { content: {}, includes: [] }; // the reader says so
   const name = path.replace(`${DOWNLOADS}/`, '');
@@ -322,7 +331,7 @@ async function readOneFile(
   }
   const written = [content.include ?? []].flat();
   const includes = await chosenIncludes(name, written, options);
-  const edits = serverDocuments.flatMap(needEdits);
+  const edits = serverDocuments.flatMap(keywordEdits);
   if (includes.length !== written.length || written.some(hasRules))
     edits.push(...includeEdits(last, serverText, includes));
   const readAs = edited(serverText, edits);
@@ -487,6 +496,8 @@ async function expandedText(
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, asciiJson(values), { mode: 0o600 });
   const args = [reader, '--preview', '--no-evaluate-rule-changes', '--file', definitionFile, '--home', folder];
+  // A job has no tags of `default` then.
+  args.push('--ignore-schema-paths', '#/definitions/tags/minItems');
   args.push('--state-dir', READER_FOLDER, '--variables-file', join(READER_FOLDER, 'variables.yml'));
   // The reader takes the branch of the checkout otherwise.
   if (definitionVariables.CI_COMMIT_BRANCH === undefined) args.push('--unset-variable', 'CI_COMMIT_BRANCH');

@@ -51,25 +51,30 @@ export async function openDockerBroker(options: BrokerOptions): Promise<{ close(
       const isUnread = failure instanceof SyntaxError || failure instanceof URIError;
       return answer(isUnread ? 400 : 502, `the job's request could not be passed on: ${failure.message}`);
     });
-  const onward = (req: IncomingMessage, { path, body, isArchive, copy }: Allowed): RequestOptions => {
+  const onward = (req: IncomingMessage, allowed: Allowed): RequestOptions => {
+    const { path, body, copy } = allowed;
     const headers: OutgoingHttpHeaders = Object.fromEntries(
       Object.entries(req.headers).filter(([name]) => HEADER.test(name)),
     );
     // Of a form, the engine would read more members of the query.
-    if (isArchive) headers['content-type'] = 'application/x-tar';
-    else if (body.length > 0) headers['content-type'] = 'application/json';
-    if (isArchive && !copy && req.headers['content-length'] !== undefined)
-      headers['content-length'] = req.headers['content-length'];
-    if (!isArchive) headers['content-length'] = String(body.length);
+    if (isArchive(allowed)) {
+      headers['content-type'] = 'application/x-tar';
+      if (!copy && req.headers['content-length'] !== undefined)
+        headers['content-length'] = req.headers['content-length'];
+    } else {
+      if (body.length > 0) headers['content-type'] = 'application/json';
+      headers['content-length'] = String(body.length);
+    }
     return { ...options.engine, method: req.method, path, headers, agent: false };
   };
   const server = createServer(NO_TIME_LIMITS, (req, res) => {
     void checked(req, () => limitedJson(req))
       .then((result) => {
         if ('status' in result) return respond(req, res, result);
-        if (result.isProtocol) return respond(req, res, answer(400, `'${req.url}' needs an upgraded connection`));
-        if (!result.isArchive) req.resume();
-        passOn(req, res, onward(req, result), result.isArchive ? { copy: result.copy } : { body: result.body });
+        if (PROTOCOLS.includes(result.call))
+          return respond(req, res, answer(400, `'${req.url}' needs an upgraded connection`));
+        if (!isArchive(result)) req.resume();
+        passOn(req, res, onward(req, result), isArchive(result) ? { copy: result.copy } : { body: result.body });
         result.onSent?.(new Promise((resolve) => void finished(res, () => resolve())));
       })
       // Such as headers that Node.js does not send.
@@ -82,14 +87,17 @@ export async function openDockerBroker(options: BrokerOptions): Promise<{ close(
       .then(async (result) => {
         const { rest } = await received;
         if ('status' in result) respondToUpgrade(socket, result);
-        else if (!result.isUpgrade)
+        else if (!result.request.isUpgrade)
           respondToUpgrade(socket, answer(403, `jobs cannot upgrade '${result.path}' of the container engine`));
         else {
           const { upgrade = 'tcp' } = req.headers;
           const target = onward(req, result);
           target.headers = { ...Object(target.headers), connection: 'Upgrade', upgrade };
           const join = (client: Duplex, engine: Duplex) => joinBuildKit(client, engine, calls.images, options.project);
-          passOnUpgrade({ socket, head: rest }, target, { body: result.body, ...(result.isBuildKit && { join }) });
+          passOnUpgrade({ socket, head: rest }, target, {
+            body: result.body,
+            ...(result.call === BUILDKIT && { join }),
+          });
         }
       })
       .catch(() => socket.destroy());
@@ -106,20 +114,26 @@ export async function openDockerBroker(options: BrokerOptions): Promise<{ close(
   };
 }
 
-interface Allowed {
+const BUILDKIT = 'POST /grpc';
+/** The calls that are only the upgrade of their connection. */
+const PROTOCOLS = [BUILDKIT, 'POST /session'];
+
+/** A request that is allowed, before it is written for the engine. */
+interface Checked {
   path: string;
-  /** Empty if it has none, or if it is an archive. */
-  body: Buffer;
-  isArchive: boolean;
-  isUpgrade: boolean;
-  isBuildKit: boolean;
-  /** True if the call is only the upgrade of its connection. */
-  isProtocol: boolean;
+  value?: unknown;
   /** Called when it has been sent, with its end. */
   onSent?: (ended: Promise<void>) => void;
   /** Copies an archive that is not passed on as it is. */
   copy?: (source: Readable, target: Writable) => Promise<void>;
 }
+
+interface Allowed extends Checked, Pick<Row, 'call' | 'request'> {
+  /** Empty if it has none, or if it is an archive. */
+  body: Buffer;
+}
+
+const isArchive = ({ request }: Pick<Row, 'request'>) => request.body === 'archive';
 
 interface OwnResponse {
   status: number;
@@ -160,12 +174,6 @@ async function firstBytes(socket: Duplex, head: Buffer, length: number): Promise
   return { body: received.subarray(0, length), rest: received.subarray(length) };
 }
 
-/** A request that is allowed, before it is written for the engine. */
-interface Checked extends Pick<Allowed, 'onSent' | 'copy'> {
-  path: string;
-  value?: unknown;
-}
-
 type Row = NonNullable<ReturnType<typeof findEngineRequest>>;
 
 class JobCalls {
@@ -190,17 +198,9 @@ class JobCalls {
     const allowed = await this.#allow(row, query, body);
     if ('status' in allowed) return allowed;
     const search = query.size > 0 ? `?${query}` : '';
-    const { path, value, onSent, copy } = allowed;
-    return {
-      path: `/v${await this.#apiVersion()}${path}${search}`,
-      body: Buffer.from(value === undefined ? '' : JSON.stringify(value)),
-      isArchive: request.body === 'archive',
-      isUpgrade: request.isUpgrade === true,
-      isBuildKit: row.call === 'POST /grpc',
-      isProtocol: row.call === 'POST /grpc' || row.call === 'POST /session',
-      ...(onSent && { onSent }),
-      ...(copy && { copy }),
-    };
+    const path = `/v${await this.#apiVersion()}${allowed.path}${search}`;
+    const text = allowed.value === undefined ? '' : JSON.stringify(allowed.value);
+    return { ...allowed, call: row.call, request, path, body: Buffer.from(text) };
   }
 
   /** Responds in place of the engine to requests about versions and images. */

@@ -29,112 +29,74 @@ const size = z.tuple([z.number(), z.number()]).nullish();
 /** A set in the form of an object; values other than an empty object would name something of the machine. */
 const set = (name: RegExp) => z.record(z.string().regex(name), z.strictObject({})).nullish();
 
+/** Members of one type. */
+const all = <N extends string, T>(type: T, ...names: N[]) =>
+  Object.fromEntries(names.map((name) => [name, type])) as Record<N, T>;
+
+const limits = {
+  ...all(
+    number,
+    'CpuPeriod',
+    'CpuQuota',
+    'CpuShares',
+    'Memory',
+    'MemoryReservation',
+    'MemorySwap',
+    'NanoCpus',
+    'PidsLimit',
+  ),
+  CpusetCpus: text,
+  RestartPolicy: members({ Name: text, MaximumRetryCount: number }).nullish(),
+};
+
 const hostConfig = members({
-  AutoRemove: flag,
-  CapDrop: texts,
+  ...limits,
+  ...all(number, 'MemorySwappiness', 'ShmSize'),
+  ...all(flag, 'AutoRemove', 'Init', 'ReadonlyRootfs'),
+  ...all(texts, 'CapDrop', 'Dns', 'DnsOptions', 'DnsSearch', 'ExtraHosts'),
   CgroupnsMode: z.enum(['', 'private']).nullish(),
   ConsoleSize: size,
-  CpuPeriod: number,
-  CpuQuota: number,
-  CpuShares: number,
-  CpusetCpus: text,
-  Dns: texts,
-  DnsOptions: texts,
-  DnsSearch: texts,
-  ExtraHosts: texts,
-  Init: flag,
   IpcMode: z.enum(['', 'none', 'private']).nullish(),
   // An empty list would show and open all of them.
-  MaskedPaths: z.null().optional(),
-  ReadonlyPaths: z.null().optional(),
-  Memory: number,
-  MemoryReservation: number,
-  MemorySwap: number,
-  MemorySwappiness: number,
-  NanoCpus: number,
+  ...all(z.null().optional(), 'MaskedPaths', 'ReadonlyPaths'),
   NetworkMode: text,
-  PidsLimit: number,
-  ReadonlyRootfs: flag,
-  RestartPolicy: members({ Name: text, MaximumRetryCount: number }).nullish(),
-  ShmSize: number,
   Tmpfs: map,
   Ulimits: z.array(members({ Name: z.string(), Soft: z.number(), Hard: z.number() })).nullish(),
 });
 
-export const newContainer = members({
-  ArgsEscaped: flag,
-  AttachStderr: flag,
-  AttachStdin: flag,
-  AttachStdout: flag,
-  Cmd: textList,
-  Domainname: text,
-  Entrypoint: textList,
+/** The members of a container, and of a program that starts later in it. */
+const program = {
+  ...all(flag, 'AttachStderr', 'AttachStdin', 'AttachStdout', 'Tty'),
+  ...all(text, 'User', 'WorkingDir'),
   Env: texts,
+};
+
+export const newContainer = members({
+  ...program,
+  ...all(flag, 'ArgsEscaped', 'NetworkDisabled', 'OpenStdin', 'StdinOnce'),
+  ...all(text, 'Domainname', 'Hostname', 'StopSignal'),
+  ...all(textList, 'Cmd', 'Entrypoint'),
   ExposedPorts: set(/^[\w/-]+$/),
   Healthcheck: members({
-    Interval: number,
-    Retries: number,
-    StartInterval: number,
-    StartPeriod: number,
+    ...all(number, 'Interval', 'Retries', 'StartInterval', 'StartPeriod', 'Timeout'),
     Test: texts,
-    Timeout: number,
   }).nullish(),
   HostConfig: hostConfig.nullish(),
-  Hostname: text,
   Image: z.string(),
   Labels: map,
-  NetworkDisabled: flag,
   NetworkingConfig: members({
     EndpointsConfig: z.record(z.string(), members({ Aliases: texts }).nullish()).nullish(),
   }).nullish(),
-  OpenStdin: flag,
   Shell: texts,
-  StdinOnce: flag,
-  StopSignal: text,
   StopTimeout: number,
-  Tty: flag,
-  User: text,
   Volumes: set(/^\/[^:]*$/),
-  WorkingDir: text,
 });
 
-const newExec = members({
-  AttachStderr: flag,
-  AttachStdin: flag,
-  AttachStdout: flag,
-  Cmd: texts,
-  ConsoleSize: size,
-  DetachKeys: text,
-  Env: texts,
-  Tty: flag,
-  User: text,
-  WorkingDir: text,
-});
-
+const newExec = members({ ...program, Cmd: texts, ConsoleSize: size, DetachKeys: text });
 const execStart = members({ ConsoleSize: size, Detach: flag, Tty: flag });
-
-const resources = members({
-  CpuPeriod: number,
-  CpuQuota: number,
-  CpuShares: number,
-  CpusetCpus: text,
-  Memory: number,
-  MemoryReservation: number,
-  MemorySwap: number,
-  NanoCpus: number,
-  PidsLimit: number,
-  RestartPolicy: members({ Name: text, MaximumRetryCount: number }).nullish(),
-});
-
-const login = members({
-  auth: text,
-  email: text,
-  identitytoken: text,
-  password: text,
-  registrytoken: text,
-  serveraddress: text,
-  username: text,
-});
+const login = members(
+  all(text, 'auth', 'email', 'identitytoken', 'password', 'registrytoken', 'serveraddress', 'username'),
+);
 
 const ANY = /^/;
 const FLAG = /^(?:1|0|true|false|True|False)?$/;
@@ -142,36 +104,16 @@ const NUMBER = /^-?\d*$/;
 /** A reference to an image, or a part of it. */
 const NAME = /^[\w.:/@-]*$/;
 const build = {
-  buildargs: ANY,
-  buildid: NAME,
-  cachefrom: ANY,
-  cpuperiod: NUMBER,
-  cpuquota: NUMBER,
-  cpusetcpus: /^[\d,-]*$/,
-  cpusetmems: /^[\d,-]*$/,
-  cpushares: NUMBER,
-  dockerfile: ANY,
-  extrahosts: ANY,
-  forcerm: FLAG,
-  labels: ANY,
-  memory: NUMBER,
-  memswap: NUMBER,
+  ...all(ANY, 'buildargs', 'cachefrom', 'dockerfile', 'extrahosts', 'labels', 'target', 'ulimits'),
+  ...all(NUMBER, 'cpuperiod', 'cpuquota', 'cpushares', 'memory', 'memswap', 'shmsize'),
+  ...all(FLAG, 'forcerm', 'nocache', 'pull', 'q', 'rm', 'squash'),
+  ...all(NAME, 'buildid', 'platform', 'session', 't'),
+  ...all(/^[\d,-]*$/, 'cpusetcpus', 'cpusetmems'),
   networkmode: /^(?:default|bridge|none)?$/,
-  nocache: FLAG,
   // What a build writes goes to the client, or nowhere.
   outputs: /^(?:\[\{"Type":"(?:cacheonly|local|tar)","Attrs":(?:null|\{\})\}\]|\[\]|null)?$/,
-  platform: NAME,
-  pull: FLAG,
-  q: FLAG,
   // Another address would be read by the engine, which is not in the network of the job.
   remote: /^(?:client-session)?$/,
-  rm: FLAG,
-  session: NAME,
-  shmsize: NUMBER,
-  squash: FLAG,
-  t: NAME,
-  target: ANY,
-  ulimits: ANY,
   version: /^[12]?$/,
 };
 
@@ -183,7 +125,7 @@ export interface EngineRequest {
   isUpgrade?: true;
 }
 
-const attach = { detachKeys: ANY, logs: FLAG, stderr: FLAG, stdin: FLAG, stdout: FLAG, stream: FLAG };
+const attach = { detachKeys: ANY, ...all(FLAG, 'logs', 'stderr', 'stdin', 'stdout', 'stream') };
 const stop = { signal: /^[\w+-]*$/, t: NUMBER };
 const terminalSize = { h: NUMBER, w: NUMBER };
 
@@ -222,14 +164,8 @@ const ENGINE_REQUESTS: Readonly<Record<string, EngineRequest>> = {
   'GET /containers/{container}/top': { query: { ps_args: /^[\w ,=-]*$/ } },
   'GET /containers/{container}/logs': {
     query: {
-      details: FLAG,
-      follow: FLAG,
-      since: ANY,
-      stderr: FLAG,
-      stdout: FLAG,
-      tail: ANY,
-      timestamps: FLAG,
-      until: ANY,
+      ...all(FLAG, 'details', 'follow', 'stderr', 'stdout', 'timestamps'),
+      ...all(ANY, 'since', 'tail', 'until'),
     },
   },
   'GET /containers/{container}/changes': {},
@@ -240,7 +176,7 @@ const ENGINE_REQUESTS: Readonly<Record<string, EngineRequest>> = {
   'POST /containers/{container}/stop': { query: stop },
   'POST /containers/{container}/restart': { query: stop },
   'POST /containers/{container}/kill': { query: { signal: /^[\w+-]*$/ } },
-  'POST /containers/{container}/update': { body: resources },
+  'POST /containers/{container}/update': { body: members(limits) },
   'POST /containers/{container}/rename': { query: { name: ANY } },
   'POST /containers/{container}/pause': {},
   'POST /containers/{container}/unpause': {},

@@ -49,9 +49,9 @@ export async function requirePrograms(): Promise<void> {
   );
 }
 
-function missingProgram(program: string, system = SYSTEM): PipelineError {
+function missingProgram(program: string): PipelineError {
   const advice =
-    system === 'win32'
+    SYSTEM === 'win32'
       ? 'On Windows, run Terrarium in WSL.'
       : `To see how to install it, run \`${SHELL_COMMAND} doctor\`.`;
   return new PipelineError(

@@ -24,6 +24,9 @@ it.each([
   // A folder is no file.
   ['src', []],
   ['src/', []],
+  // Paths of a commit begin with none of these.
+  ['./README.md', []],
+  ['/README.md', []],
 ])('a rule means by %s %j', (pattern, files) => {
   expect(FILES.filter(ruleMatch(pattern))).toEqual(files);
 });

@@ -210,7 +210,7 @@ export class JobEngine {
   /** Removes everything that the run has in the engine. If the engine is unavailable now, a later run or platform does. */
   async end(): Promise<void> {
     const options = { volumes: true, limitMs: CLEAR_LIMIT_MS };
-    await clearWorld(this.connection, this.world.worldId, options).catch(() => undefined);
+    await clearWorld(this.connection, this.world, options).catch(() => undefined);
     this.connection.close();
   }
 }

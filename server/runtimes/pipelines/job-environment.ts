@@ -1,15 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { environmentVariables, identityOf } from './job-identity.ts';
-import {
-  asVariables,
-  expanded,
-  expandText,
-  type JobVariable,
-  type RunVariables,
-  type Variables,
-  variablesByPrecedence,
-} from './job-variables.ts';
+import { asVariables, expandText, type JobVariable, type RunVariables, valuesOf } from './job-variables.ts';
 import type { PlannedJob } from './plan.ts';
 
 /** Writes the project's variables that are files, and gives them their paths; undefined: there are none. */
@@ -19,7 +11,7 @@ export async function createFileVariables(
 ): Promise<{ variables: JobVariable[]; filesDir: string | undefined }> {
   const variables = await Promise.all(
     all.map(async (variable, index) => {
-      if (!variable.isFile) return variable;
+      if (variable.variable_type !== 'file') return variable;
       const folder = join(dir, String(index));
       await mkdir(folder, { recursive: true });
       const path = join(folder, variable.key);
@@ -27,7 +19,7 @@ export async function createFileVariables(
       return { ...variable, value: path };
     }),
   );
-  return { variables, filesDir: all.some(({ isFile }) => isFile) ? dir : undefined };
+  return { variables, filesDir: all.some(({ variable_type: type }) => type === 'file') ? dir : undefined };
 }
 
 export interface JobEnvironment {
@@ -54,19 +46,15 @@ export function jobVariables(
     CI_PROJECT_DIR: projectDir,
     CI_BUILDS_DIR: projectDir.slice(0, projectDir.lastIndexOf('/')),
   };
-  const layers = (name: string | undefined, more: Record<string, string> = {}): Variables => ({
-    ...asVariables({ ...run.predefined, ...ofJob, ...more }),
-    ...job.variables,
-    ...asVariables(dotenv),
-    ...variablesByPrecedence(run, name),
-  });
-  if (!environment) return { values: expanded(layers(undefined)), jobEnvironment: undefined };
-  const name = expandText(environment.name, expanded(layers(undefined)));
+  const valuesIn = (name?: string, more?: Readonly<Record<string, string>>) =>
+    valuesOf(run, { ...asVariables({ ...ofJob, ...more }), ...job.variables, ...asVariables(dotenv) }, name);
+  const values = valuesIn();
+  if (!environment) return { values, jobEnvironment: undefined };
+  const name = expandText(environment.name, values);
   const { url, action = 'start' } = environment;
+  const jobEnvironment = { name, url: url ?? undefined, action };
   const ofEnvironment = environmentVariables(environment, name);
-  const address = url ? expandText(url, expanded(layers(name, ofEnvironment))) : undefined;
-  const values = expanded(
-    layers(name, { ...ofEnvironment, ...(address !== undefined && { CI_ENVIRONMENT_URL: address }) }),
-  );
-  return { values, jobEnvironment: { name, url: url ?? undefined, action } };
+  if (!url) return { values: valuesIn(name, ofEnvironment), jobEnvironment };
+  const address = expandText(url, valuesIn(name, ofEnvironment));
+  return { values: valuesIn(name, { ...ofEnvironment, CI_ENVIRONMENT_URL: address }), jobEnvironment };
 }

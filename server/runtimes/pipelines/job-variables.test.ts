@@ -33,14 +33,9 @@ it('a variable that acts before any job, as earlier versions took it, is refused
 });
 
 it('of several of one key a job gets the one whose scope says most of its environment', () => {
-  const all = ['review/*', '*', 'review/a.b', 'production'].map((scope) => ({
-    key: 'TIER',
-    value: scope,
-    isFile: false,
-    isRaw: false,
-    scope,
-    level: 0,
-  }));
+  const all = ['review/*', '*', 'review/a.b', 'production'].map((scope) =>
+    variable('TIER', scope, { environment_scope: scope }),
+  );
   const last = (environment?: string) => inScope(all, environment).at(-1)?.value;
   expect([last(), last('review/x'), last('review/a.b'), last('review/aXb'), last('staging')]).toEqual([
     '*',

@@ -3,21 +3,11 @@ import { earlyReaderOf } from '../../model/variable-readers.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { ScmVariableRecord } from './scm-client.ts';
 
-export interface JobVariable {
-  key: string;
-  value: string;
-  /** Is the value a file's, and the variable its path? */
-  isFile: boolean;
-  /** Are `$` in it just that? */
-  isRaw: boolean;
-  /**
-   * The level of the variable. Among variables with one key the highest level counts: a project's own, then its nearest
-   * group's.
-   */
-  level: number;
-  /** Name of the environments whose jobs get it; `*` represents anything. */
-  scope: string;
-}
+/** Among variables with one key, that of the highest level counts: a project's own, then its nearest group's. */
+export type JobVariable = Pick<
+  ScmVariableRecord,
+  'key' | 'value' | 'variable_type' | 'raw' | 'environment_scope' | 'level'
+>;
 
 /** The variables that a branch's jobs get from a project. */
 export interface ProjectVariables {
@@ -46,14 +36,7 @@ export function projectVariables(
   }
   const isFor = (variable: ScmVariableRecord) => !variable.protected || branch === defaultBranch;
   return {
-    variables: all.filter(isFor).map(({ key, value, variable_type, raw, environment_scope: scope, level }) => ({
-      key,
-      value,
-      isFile: variable_type === 'file',
-      isRaw: raw,
-      scope,
-      level,
-    })),
+    variables: all.filter(isFor),
     secrets: all.filter((variable) => variable.masked).map(({ value }) => value),
     withheld: all.filter((variable) => !isFor(variable)).map(({ key }) => key),
   };
@@ -62,9 +45,9 @@ export function projectVariables(
 /** The variables for a job with an environment. If several have the same key, the nearest level wins, and there the most specific scope. */
 export function inScope(all: readonly JobVariable[], environment: string | undefined): JobVariable[] {
   const matchingVariables = all.filter(
-    ({ scope }) => scope === '*' || (environment !== undefined && matchesStars(scope, environment)),
+    ({ environment_scope: scope }) => scope === '*' || (environment !== undefined && matchesStars(scope, environment)),
   );
-  return matchingVariables.sort((a, b) => a.level - b.level || a.scope.length - b.scope.length);
+  return matchingVariables.sort((a, b) => a.level - b.level || a.environment_scope.length - b.environment_scope.length);
 }
 
 /** The sources of the variables of a run's jobs, in ascending priority. */
@@ -80,15 +63,24 @@ export interface RunVariables {
 }
 
 /** Returns the variables that win over a definition's own, for the jobs of an environment. */
-export function variablesByPrecedence(
+function variablesByPrecedence(
   { ofGroup, ofProject, typed }: RunVariables,
   environment: string | undefined,
 ): Variables {
-  const scoped = inScope(ofProject, environment).map(({ key, value, isRaw, isFile }) => [
+  const scoped = inScope(ofProject, environment).map(({ key, value, raw, variable_type: type }) => [
     key,
-    { value, isRaw: isRaw || isFile },
+    { value, isRaw: raw || type === 'file' },
   ]);
   return { ...asVariables(ofGroup), ...Object.fromEntries(scoped), ...asVariables(typed) };
+}
+
+/** The values of a definition's variables, and of all others of the run. */
+export function valuesOf(run: RunVariables, definition: Variables, environment?: string): Record<string, string> {
+  return expanded({
+    ...asVariables(run.predefined),
+    ...definition,
+    ...variablesByPrecedence(run, environment),
+  });
 }
 
 /** Variables of jobs without an environment, in addition to those of the definition. */
@@ -113,11 +105,8 @@ export type Variables = Readonly<Record<string, VariableValue>>;
 const NAME = /\$\$|\$\{([A-Za-z_]\w*)\}|\$([A-Za-z_]\w*)/g;
 
 /** Variables of plain values. */
-export function asVariables(
-  values: Readonly<Record<string, string>>,
-  how: Pick<VariableValue, 'isRaw'> = {},
-): Variables {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, ...how }]));
+export function asVariables(values: Readonly<Record<string, string>>): Variables {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 
 /**

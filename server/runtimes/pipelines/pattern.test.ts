@@ -5,7 +5,9 @@ import { inScope } from './job-variables.ts';
 import { matching, patternOf, ruleMatch } from './pattern.ts';
 
 const LONG = 'a'.repeat(4_000);
-const scoped = (scope: string) => [{ key: 'KEY', value: '1', isFile: false, isRaw: false, scope, level: 0 }];
+const scoped = (scope: string) => [
+  { key: 'KEY', value: '1', variable_type: 'env_var', raw: false, environment_scope: scope, level: 0 },
+];
 
 it.each<[string, () => unknown, unknown]>([
   ['in an `if`', () => isTrue('$BRANCH =~ /^(a+)+$/', { BRANCH: `${LONG}!` }), false],

@@ -72,20 +72,19 @@ export function ruleMatch(pattern: string): (path: string) => boolean {
 function globSource(pattern: string, rest: '[^/]*' | '.*'): string {
   let source = '';
   let depth = 0;
-  const plain = pattern.replace(/^\.?\//, '').replace(/\/$/, '');
-  for (let at = 0; at < plain.length; at += 1) {
-    const sign = plain.charAt(at);
-    if (sign === '*' && plain[at + 1] === '*') {
-      const isAlone = at === 0 || plain[at - 1] === '/';
+  for (let at = 0; at < pattern.length; at += 1) {
+    const sign = pattern.charAt(at);
+    if (sign === '*' && pattern[at + 1] === '*') {
+      const isAlone = at === 0 || pattern[at - 1] === '/';
       // `**/` represents any number of folders, none as well.
-      const isFolder = isAlone && plain[at + 2] === '/';
-      source += isFolder ? '(?:.*/)?' : isAlone && at + 2 === plain.length ? rest : '[^/]*';
+      const isFolder = isAlone && pattern[at + 2] === '/';
+      source += isFolder ? '(?:.*/)?' : isAlone && at + 2 === pattern.length ? rest : '[^/]*';
       at += isFolder ? 2 : 1;
     } else if (sign === '*') source += '[^/]*';
     else if (sign === '?') source += '[^/]';
-    else if (sign === '[' && plain.indexOf(']', at + 2) > at) {
-      const end = plain.indexOf(']', at + 2);
-      source += `[${plain
+    else if (sign === '[' && pattern.indexOf(']', at + 2) > at) {
+      const end = pattern.indexOf(']', at + 2);
+      source += `[${pattern
         .slice(at + 1, end)
         .replace(/^!/, '^')
         .replace(/[\\[]/g, '\\$&')}]`;
@@ -104,11 +103,14 @@ function globSource(pattern: string, rest: '[^/]*' | '.*'): string {
 
 /** Returns true for a path that a pattern of excluded artifacts matches. It does not mean what is below a folder. */
 export function exactMatch(pattern: string): (path: string) => boolean {
-  return patternOf(`^${globSource(pattern, '.*')}$`);
+  return patternOf(`^${globSource(pathOf(pattern), '.*')}$`);
 }
 
 /** The paths that a pattern of artifacts means, as the runner tells it: those that match it, and what is below a folder that does. */
 export function matching(paths: readonly string[], pattern: string): string[] {
   if (pattern === '.' || pattern === './/') return [...paths];
-  return paths.filter(patternOf(`^(?:${globSource(pattern, '.*')})(?:/|$)`));
+  return paths.filter(patternOf(`^(?:${globSource(pathOf(pattern), '.*')})(?:/|$)`));
 }
+
+/** A pattern of artifacts as the paths that it is compared with: relative to the project, and without the slash after a folder. */
+const pathOf = (pattern: string) => pattern.replace(/^\.?\//, '').replace(/\/$/, '');

@@ -78,7 +78,6 @@ export class PipelineService {
       branch: ref,
       ...(isTag && { isTag }),
       sha,
-      title: ref,
       defaultBranch: project.default_branch,
       originPath: path,
       uncommitted: 0,

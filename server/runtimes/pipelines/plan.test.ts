@@ -90,7 +90,9 @@ describe('the rules of a job', () => {
     const variables: RunVariables = {
       predefined: { REGION: 'eu' },
       ofGroup: {},
-      ofProject: [{ key: 'TOKEN', value: 'x', scope: 'prod/*', isFile: false, isRaw: false, level: 0 }],
+      ofProject: [
+        { key: 'TOKEN', value: 'x', environment_scope: 'prod/*', variable_type: 'env_var', raw: false, level: 0 },
+      ],
       typed: {},
     };
     expect(plan({ deploy: { ...job, rules: [{ if: condition }] } }, variables)).toHaveLength(1);

@@ -1,13 +1,6 @@
 import type { AllowFailure, Definition, JobDefinition } from './definition-schema.ts';
 import { environmentVariables, identityOf } from './job-identity.ts';
-import {
-  asVariables,
-  expanded,
-  expandText,
-  type RunVariables,
-  type Variables,
-  variablesByPrecedence,
-} from './job-variables.ts';
+import { asVariables, expandText, type RunVariables, type Variables, valuesOf } from './job-variables.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
 import { matchingRule, partOf, type RuleFacts, ruleDecision } from './rules.ts';
@@ -50,9 +43,6 @@ export interface Plan {
  * @throws PipelineError for one that needs what is not there, and for jobs that wait for each other
  */
 export function planOf(definition: Definition, facts: RuleFacts, variables: RunVariables): Plan {
-  // The server's own, which the definition's win over, and the project's and typed ones, which win over those.
-  const before = asVariables(variables.predefined);
-  const after = variablesByPrecedence(variables, undefined);
   const leftOut: Plan['leftOut'] = [];
   // Refused whichever jobs join, as the server does.
   refuseCycle(
@@ -60,7 +50,7 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
       ([name, { needs }]) => [name, needsHere(needs)?.map(({ job = '' }) => job) ?? []] as const,
     ),
   );
-  const ofWorkflow = expanded({ ...before, ...asVariables(definition.variables), ...after });
+  const ofWorkflow = valuesOf(variables, asVariables(definition.variables));
   const workflow = workflowVariables(definition.workflowRules, ofWorkflow, facts);
   if (!workflow) return { jobs: [], leftOut };
   const global = { ...definition.variables, ...workflow };
@@ -68,19 +58,15 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
     instancesOf(base, job).flatMap(({ name, matrix, node }) => {
       const ofJob = asVariables({ ...job.variables, ...matrix });
       const jobValues = { ...asVariables(inherited(job, global)), ...ofJob };
-      const ofIdentity = { ...before, ...asVariables(identityOf({ name, stage: job.stage, node })) };
-      const valuesIn = (environmentName?: string, more: Readonly<Record<string, string>> = {}) =>
-        expanded({
-          ...ofIdentity,
-          ...asVariables(more),
-          ...jobValues,
-          ...variablesByPrecedence(variables, environmentName),
-        });
+      const identity = identityOf({ name, stage: job.stage, node });
+      const valuesIn = (environmentName?: string, more?: Readonly<Record<string, string>>) =>
+        valuesOf(variables, { ...asVariables({ ...identity, ...more }), ...jobValues }, environmentName);
       const { environment } = job;
-      const environmentName = environment ? expandText(environment.name, valuesIn()) : '';
-      const values = environment
-        ? valuesIn(environmentName, environmentVariables(environment, environmentName))
-        : valuesIn();
+      let values = valuesIn();
+      if (environment) {
+        const environmentName = expandText(environment.name, values);
+        values = valuesIn(environmentName, environmentVariables(environment, environmentName));
+      }
       const part = partOf(job, values, facts);
       const decision = ruleDecision(job, values, facts);
       if (part) {
@@ -154,6 +140,29 @@ export function neededJobs(
   const isEarlier = (candidate: PlannedJob) => stages.indexOf(candidate.stage) < stages.indexOf(stage);
   return needs ?? jobs.filter(isEarlier).map(({ name }) => name);
 }
+
+/** The jobs with these names, or the names of their parallel jobs. Each waits for those of them that it waits for if all jobs run. */
+export function chosenJobs(
+  jobs: readonly PlannedJob[],
+  names: readonly string[],
+  stages: readonly string[],
+): PlannedJob[] {
+  return jobs.filter(isAmong(names)).map((job) => {
+    const awaited = new Set(neededJobs(job, jobs, stages));
+    // A set has the names that are added meanwhile, too. A chosen job itself waits for those before it.
+    for (const name of awaited) {
+      const next = jobs.find((other) => other.name === name);
+      if (next && !isAmong(names)(next)) for (const earlier of neededJobs(next, jobs, stages)) awaited.add(earlier);
+    }
+    return { ...job, needs: job.needs && [...awaited] };
+  });
+}
+
+/** Is a job one of these, or a parallel job of one? */
+export const isAmong =
+  (names: readonly string[]) =>
+  ({ name, base }: PlannedJob) =>
+    names.includes(name) || names.includes(base);
 
 /** Throws PipelineError for jobs, each with those that it waits for, of which some wait for each other. */
 function refuseCycle(jobs: Iterable<readonly [name: string, awaited: readonly string[]]>): void {

@@ -11,7 +11,7 @@ const variablesOf = (source: PipelineSource, more: Partial<RunIdentity> = {}) =>
     source,
     branch: 'a',
     isTag: false,
-    checkout: { sha: '1', baseSha: undefined, commit: { title: '', message: '', timestamp: '', author: '' } },
+    checkout: { sha: '1', baseSha: undefined, commit: { message: '', timestamp: '', author: '' } },
     project: { id: 1, name: 'a', path_with_namespace: 'a/a', default_branch: 'main', web_url: '' },
     mergeRequest,
     scmUrl: 'http://127.0.0.1:1',

@@ -40,7 +40,6 @@ export function predefinedVariables(run: RunIdentity): Record<string, string> {
   return {
     ...serverVariables(run),
     ...projectVariables(run),
-    ...registryVariables(run),
     ...commitVariables(run),
     ...mergeRequestVariables(run),
     CI_PIPELINE_ID: String(pipelineNumber({ id: run.runId })),
@@ -105,15 +104,9 @@ function projectVariables({ project, scmUrl, jobToken }: RunIdentity) {
     CI_DEFAULT_BRANCH_SLUG: refSlug(project.default_branch),
     CI_CONFIG_PATH: '.gitlab-ci.yml',
     CI_REPOSITORY_URL: `${protocol}//gitlab-ci-token:${jobToken}@${host}/${path}.git`,
-  };
-}
-
-function registryVariables({ project, scmUrl, jobToken }: RunIdentity) {
-  const { host } = new URL(scmUrl);
-  return {
     // Port of the mock GitLab's registry: images that are pushed there stay on this machine.
     CI_REGISTRY: host,
-    CI_REGISTRY_IMAGE: `${host}/${project.path_with_namespace.toLowerCase()}`,
+    CI_REGISTRY_IMAGE: `${host}/${path.toLowerCase()}`,
     CI_REGISTRY_USER: 'gitlab-ci-token',
     CI_REGISTRY_PASSWORD: jobToken,
     CI_JOB_TOKEN: jobToken,

@@ -1,4 +1,4 @@
-import { type Document, isMap, isPair, isScalar, visit, type YAMLSeq } from 'yaml';
+import { type Document, isMap, isNode, isPair, isScalar, isSeq, type Scalar, visit, type YAMLSeq } from 'yaml';
 import { PipelineError } from './pipeline-error.ts';
 
 /* What a definition says to its reader, where that understands it in another way than a server. */
@@ -37,7 +37,7 @@ export function scalarEdits(document: Document, lineOf: (at: number) => string):
         throw new PipelineError(
           `${lineOf(range[0])} cannot be read: GitLab does not accept the date ${source}. Put it in quotation marks.`,
         );
-      if (text !== undefined) edits.push({ from: range[0], to: range[1], text });
+      if (text !== undefined && text !== source) edits.push({ from: range[0], to: range[1], text });
     },
   });
   return edits;
@@ -55,11 +55,11 @@ function serverScalar(text: string): string | null | undefined {
   if (/^(?:no|off)$/i.test(text)) return 'false';
   if (/^\d{4}-\d{1,2}-\d{1,2}(?:$|[Tt\s]+\d{1,2}:\d\d:\d\d)/.test(text)) return null;
   const digits = text.replace(/[_,]/g, '');
-  if (/^[-+]?0[0-7_,]+$/.test(text)) return String(Number.parseInt(digits, 8));
-  if (/^[-+]?(?:0|[1-9](?:[_,]?\d)*)$/.test(text)) {
+  if (/^[-+]?(?:0b[01][01_,]*|0x[\da-fA-F][\da-fA-F_,]*|0[0-7_,]*|[1-9](?:[_,]?\d)*)$/.test(text)) {
+    const size = BigInt(digits.replace(/^[-+]/, '').replace(/^0(?=[0-7])/, '0o'));
+    const integer = digits.startsWith('-') ? -size : size;
     // The server has integers of any size.
-    if (!Number.isSafeInteger(Number(digits))) return `"${digits.replace('+', '')}"`;
-    return digits === text ? undefined : digits;
+    return Number.isSafeInteger(Number(integer)) ? String(integer) : `"${integer}"`;
   }
   if (/^[-+]?\d[\d_]*(?::[0-5]?\d){1,2}$/.test(text)) {
     // Hours and minutes, or hours, minutes and seconds, in seconds.
@@ -74,30 +74,65 @@ function serverScalar(text: string): string | null | undefined {
   return /^[-+]?(?:0o[0-7_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.[\d_]+)(?:e[-+]?\d+)?)$/i.test(text) ? `"${text}"` : undefined;
 }
 
-const MATRIX_JOB = /^(.+): \[.*\]$/;
+const PARALLEL_JOB = /^(.+?)(?:(: \[.*\])| \d+\/\d+)$/;
+/** Keywords of a job that the reader refuses. */
+const UNKNOWN = /^(?:artifacts:(?:public|reports:(?:api|coverage)_fuzzing)|dast_configuration)$/;
+/** Values of `inherit:default` that the reader refuses. */
+const UNKNOWN_DEFAULTS: readonly unknown[] = ['hooks', 'id_tokens', 'identity'];
 
 /**
- * Replaces what the reader does not know in needs and dependencies: the names of single jobs of a matrix by that of the whole job, and the
- * need of another pipeline by none.
+ * Leaves out or replaces what the reader does not know: some keywords; in needs and dependencies the names of single parallel jobs, by that
+ * of the whole job; and the need of another pipeline, by none.
  */
-export function needEdits(document: Document): Edit[] {
+export function keywordEdits(document: Document): Edit[] {
   const edits: Edit[] = [];
+  const editNeed = ({ value, range }: Scalar) => {
+    const [, name, matrix] = (typeof value === 'string' && PARALLEL_JOB.exec(value)) || [];
+    // Jobs of other files can have numbers, too.
+    if (range && name !== undefined && !document.has(value) && (matrix || document.has(name)))
+      edits.push({ from: range[0], to: range[1], text: JSON.stringify(name) });
+  };
   visit(document, {
     Seq,
-    Pair(_, { key, value }) {
-      const isOfPipeline = isMap(value) && value.has('pipeline') && !value.has('job');
-      if (isScalar(key) && key.value === 'needs' && isOfPipeline && value.range)
-        edits.push({ from: value.range[0], to: value.range[1], text: '[]' });
+    Pair(_, { key, value }, path) {
+      if (!isScalar(key) || !key.range || !isNode(value) || !value.range) return;
+      // The key of a merge is a symbol.
+      const [outermost, ...keywords] = [...keysIn(path), String(key.value)];
+      const keyword = outermost === 'variables' ? '' : keywords.join(':');
+      const [from, to] = value.range;
+      if (UNKNOWN.test(keyword)) edits.push({ from: key.range[0], to, text: '<<: {}' });
+      else if (keyword === 'inherit:default' && isSeq(value)) {
+        const readKeywords = value.items.flatMap((item) =>
+          isScalar(item) && !UNKNOWN_DEFAULTS.includes(item.value) ? [item.value] : [],
+        );
+        if (readKeywords.length < value.items.length)
+          // The list may have the indentation of its key.
+          edits.push({
+            from: key.range[0],
+            to,
+            text: `default: ${readKeywords.length > 0 ? JSON.stringify(readKeywords) : 'false'}`,
+          });
+      } else if (key.value === 'needs' && isMap(value) && value.has('pipeline') && !value.has('job'))
+        edits.push({ from, to, text: '[]' });
     },
-    Scalar(key, { value, range }, path) {
-      const keywords = path.flatMap((node) => (isPair(node) && isScalar(node.key) ? [node.key.value] : []));
-      const isNeed = keywords.some((keyword) => keyword === 'needs' || keyword === 'dependencies');
-      const [, name] = (typeof value === 'string' && MATRIX_JOB.exec(value)) || [];
-      if (range && key !== 'key' && name !== undefined && isNeed && !document.has(value))
-        edits.push({ from: range[0], to: range[1], text: JSON.stringify(name) });
+    Scalar(key, scalar, path) {
+      if (key !== 'key' && isNeed(path)) editNeed(scalar);
+    },
+    Alias(_, alias, path) {
+      const list = isNeed(path) && alias.resolve(document);
+      if (list) visit(list, { Scalar: (_, scalar) => editNeed(scalar) });
     },
   });
   return edits;
+}
+
+const keysIn = (path: readonly unknown[]) =>
+  path.flatMap((node) => (isPair(node) && isScalar(node.key) ? [String(node.key.value)] : []));
+
+/** Jobs and variables can be named like the keywords. */
+function isNeed(path: readonly unknown[]): boolean {
+  const [, ...keywords] = keysIn(path);
+  return (keywords.includes('needs') || keywords.includes('dependencies')) && !keywords.includes('variables');
 }
 
 /** Puts other includes in front of those of a document, which become the value of a hidden key, because they can have anchors. */

@@ -16,13 +16,14 @@ import { masked } from '../../model/rules/masked-text.ts';
 import { projectStorageFolder, storeRunArtifacts, storeVariables } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
 import { type ChildOptions, ChildPipelines, type ExpectedChild, firstRecord, jobsIn } from './child-pipeline.ts';
-import { type ChosenJobs, isAmong } from './choose-jobs.ts';
+import type { ChosenJobs } from './choose-jobs.ts';
 import { appsOf, waitForApp } from './deployed.ts';
 import { JobEngine } from './job-engine.ts';
 import type { JobEnvironment } from './job-environment.ts';
 import { type FindEngine, type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
+import { isAmong } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
 import { RunLog } from './run-log.ts';
 import { runJobs, type SkipReason } from './schedule.ts';
@@ -218,11 +219,13 @@ class BegunRun {
         log.note(job.name, `starts in ${delay}. To start delayed jobs at once, use --no-delay.`);
         await sleep(ms, undefined, { signal }).catch(() => undefined);
       },
-      onSkip: ({ name, allowFailure }, why) => {
+      onSkip: ({ name, ownName, allowFailure }, why) => {
         if (why !== 'manual') log.change(name, { state: 'skipped' });
         if (why === 'manual' && allowFailure !== true) {
           this.#blocking.push(name);
-          log.printLine(`job '${name}' is manual and blocks the following jobs. To run it, use --job '${name}'.`);
+          const advice =
+            ownName === undefined ? `To run it, use --job '${name}'.` : 'A job of a child pipeline cannot be started.';
+          log.printLine(`job '${name}' is manual and blocks the following jobs. ${advice}`);
         } else this.#skipped.set(why, [...(this.#skipped.get(why) ?? []), name]);
       },
     };

@@ -29,16 +29,20 @@ it('reads the project path from the remote, and ignores a remote that has no val
   await commitOn('main');
   git('remote', 'add', 'origin', 'x');
   const paths: Record<string, string | undefined> = {};
-  for (const url of ['https://host/group/shop.git', 'git@host:group/shop.git', '../shop.git', '/tmp/my files/shop']) {
+  const pathsByUrl = {
+    'https://host/group/shop.git': 'group/shop',
+    'ssh://git@host:2222/group/sub.group/web/shop.git/': 'group/sub.group/web/shop',
+    'git@host:group/web/shop.git': 'group/web/shop',
+    // Of a folder, the ones above are no groups.
+    '/srv/git/group/shop.git': 'group/shop',
+    '../shop.git': undefined,
+    '/tmp/my files/shop': undefined,
+  };
+  for (const url of Object.keys(pathsByUrl)) {
     git('remote', 'set-url', 'origin', url);
     paths[url] = (await readRepository(dir, undefined)).originPath;
   }
-  expect(paths).toEqual({
-    'https://host/group/shop.git': 'group/shop',
-    'git@host:group/shop.git': 'group/shop',
-    '../shop.git': undefined,
-    '/tmp/my files/shop': undefined,
-  });
+  expect(paths).toEqual(pathsByUrl);
 });
 
 it("takes the default branch from origin/HEAD, then from git's configuration, then from the only branch", async () => {
@@ -56,10 +60,12 @@ it("takes the default branch from origin/HEAD, then from git's configuration, th
   expect(await defaultBranch()).toBe('release/next');
 });
 
-it('takes main as the default branch of a single-branch clone of a feature branch without origin/HEAD', async () => {
-  await commitOn('feature/a');
-  expect((await readRepository(dir, undefined)).defaultBranch).toBe('feature/a');
+it('takes the only branch as the default branch before the first push, but main in a clone of one branch without origin/HEAD', async () => {
+  await commitOn('trunk');
   git('remote', 'add', 'origin', 'https://host/group/shop.git');
+  const beforeFirstPush = await readRepository(dir, undefined);
+  expect(beforeFirstPush.defaultBranch).toBe('trunk');
+  git('update-ref', 'refs/remotes/origin/trunk', 'HEAD');
   expect((await readRepository(dir, undefined)).defaultBranch).toBe('main');
 });
 

@@ -9,6 +9,10 @@ export const DEFINITION = '.gitlab-ci.yml';
 /** Maximum number of branches in the error for an unknown one. */
 const NAMED_BRANCHES = 5;
 
+/** Matches the remotes of servers: a project can be in a group of groups. */
+const SERVER_PATH = /^(?:\w+:\/\/[^/]+\/|[^/:]+:)(\w[\w.-]*(?:\/\w[\w.-]*)*\/\w[\w.-]*?)(?:\.git)?\/?$/;
+const FOLDER_PATH = /(?:^|[/:])(\w[\w.-]*\/\w[\w.-]*?)(?:\.git)?\/?$/;
+
 /** The commit of a branch or tag for which a pipeline runs. */
 export interface Repository {
   dir: string;
@@ -16,8 +20,7 @@ export interface Repository {
   /** Set if `branch` is the name of a tag. */
   isTag?: true;
   sha: string;
-  title: string;
-  /** The branch that the repository merges into: that of `origin/HEAD`, or of git's configuration, or without a remote the only one; else `main`. */
+  /** The branch that the repository merges into: that of `origin/HEAD`, or of git's configuration, or before anything was fetched or pushed the only one; else `main`. */
   defaultBranch: string;
   /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`; undefined if that is not a valid path. */
   originPath: string | undefined;
@@ -55,18 +58,14 @@ export async function readRepository(dir: string, requestedBranch: string | unde
   // As CI itself checks out: the commit, and no branch.
   const sha = found?.sha ?? (head === '' ? headSha : undefined) ?? (await refuseBranch(top, branch));
   const isCheckedOut = sha === headSha && (head === branch || head === '');
-  const [status, title] = await Promise.all([
-    isCheckedOut ? git(top, ['status', '--porcelain', '--untracked-files=normal']) : '',
-    git(top, ['log', '-1', '--format=%s', sha]),
-  ]);
+  const status = isCheckedOut ? await git(top, ['status', '--porcelain', '--untracked-files=normal']) : '';
   return {
     dir: top,
     branch,
     ...found,
     sha,
-    title: title || branch,
     defaultBranch,
-    originPath: /(?:^|[/:])(\w[\w.-]*\/\w[\w.-]*?)(?:\.git)?\/?$/.exec(origin)?.[1],
+    originPath: (SERVER_PATH.exec(origin) ?? FOLDER_PATH.exec(origin))?.[1],
     uncommitted: status === '' ? 0 : status.split('\n').length,
   };
 }
@@ -86,17 +85,17 @@ async function findTop(dir: string): Promise<string> {
 }
 
 async function findDefaultBranch(top: string): Promise<string> {
-  const [remote, configured, remotes, branchList] = await Promise.all([
+  const [remote, configured, fetchedBranches, branchList] = await Promise.all([
     git(top, ['symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD']).catch(() => ''),
     git(top, ['config', '--get', 'init.defaultBranch']).catch(() => ''),
-    git(top, ['remote']),
+    git(top, ['for-each-ref', '--count=1', 'refs/remotes']),
     git(top, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']),
   ]);
   if (remote !== '') return remote.replace('refs/remotes/origin/', '');
   const branches = branchList.split('\n');
   if (configured !== '' && branches.includes(configured)) return configured;
-  // With a remote, the only branch may be a feature branch of a single-branch clone.
-  return (remotes === '' && branches.length === 1 && branches[0]) || 'main';
+  // After a fetch, the only branch may be a feature branch of a single-branch clone.
+  return (fetchedBranches === '' && branches.length === 1 && branches[0]) || 'main';
 }
 
 async function refuseBranch(top: string, branch: string): Promise<never> {

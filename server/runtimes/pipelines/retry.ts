@@ -57,7 +57,6 @@ export async function retryRequest<T>(
       dir,
       branch,
       sha,
-      title: branch,
       defaultBranch: repository?.defaultBranch ?? 'main',
       originPath: repository?.originPath,
       uncommitted: 0,

@@ -10,15 +10,7 @@ import { type Checkout, makeCheckout, pushCommit } from './checkout.ts';
 import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
 import { createFileVariables } from './job-environment.ts';
-import {
-  asVariables,
-  expanded,
-  expandText,
-  givenValues,
-  projectVariables,
-  type RunVariables,
-  variablesByPrecedence,
-} from './job-variables.ts';
+import { expandText, givenValues, projectVariables, type RunVariables, valuesOf } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type {
@@ -314,21 +306,19 @@ async function mergeRequestFor(
   }
   const isOpened = source === undefined || source === 'merge_request_event';
   const open = await scm.findMergeRequest(project, branch);
-  return open ?? (isOpened ? create(checkout.commit.title || branch) : undefined);
+  return open ?? (isOpened ? create(checkout.commit.message.split('\n', 1)[0] || branch) : undefined);
 }
 
 function planShown(
   { jobs, leftOut, variables }: Pick<ChosenJobs, 'jobs' | 'leftOut' | 'variables'>,
   children: ReadonlyMap<string, ExpectedChild>,
 ): PlanOfJobs {
-  const before = asVariables(variables.predefined);
-  const after = variablesByPrecedence(variables, undefined);
   return {
     jobs: jobs.map((job) => {
       const ownVariables = Object.fromEntries(
         Object.entries(job.ownVariables).map(([name, { value }]) => [name, value]),
       );
-      const values = expanded({ ...before, ...job.variables, ...after });
+      const values = valuesOf(variables, job.variables);
       // A name of variables that are not set yet is shown as it is written.
       const expandedText = (name: string) => expandText(name, values) || name;
       const { image, services } = job.definition;

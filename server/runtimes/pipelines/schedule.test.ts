@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { JobDefinition } from './definition-schema.ts';
-import { planOf } from './plan.ts';
+import { chosenJobs, planOf } from './plan.ts';
 import { runJobs } from './schedule.ts';
 
 /* Sections of GitLab's documentation are named in the titles. */
@@ -40,7 +40,7 @@ async function ran(
   let running = 0;
   let atOnce = 0;
   await runJobs({
-    jobs: plan.jobs.filter(({ name }) => jobNames.includes(name)),
+    jobs: chosenJobs(plan.jobs, jobNames, stages),
     stages,
     isChosen: ({ name }) => chosen.includes(name),
     maxAtOnce: 4,
@@ -158,6 +158,29 @@ it('chosen jobs run without the others, in the order of the pipeline, whatever t
   expect(await ranOnly('tell', 'build')).toEqual(['build ran', 'tell ran']);
   expect((await ran(jobs, ['approve', 'deploy'], ['approve', 'deploy'])).atOnce).toBe(1);
   expect(await ranOnly('bad build', 'approve', 'tell')).toEqual(['approve: failure', 'bad build ran', 'tell ran']);
+});
+
+it('chosen jobs keep their order if the jobs between them are not chosen', async () => {
+  const jobs: Parameters<typeof ran>[0] = {
+    a: { stage: 'build' },
+    b: { needs: needs('a') },
+    c: { stage: 'deploy', needs: needs('b') },
+    d: {},
+    e: { stage: 'deploy', needs: needs('d') },
+  };
+  expect((await ran(jobs, [], ['a', 'c'])).atOnce).toBe(1);
+  // A job without needs waits for the earlier stages.
+  expect((await ran(jobs, [], ['a', 'e'])).atOnce).toBe(1);
+  expect((await ran(jobs, [], ['b', 'd'])).atOnce).toBe(2);
+});
+
+it('a chosen job that is always run hides the failure of a job before it from the chosen jobs after it', async () => {
+  const jobs: Parameters<typeof ran>[0] = {
+    'bad a': { stage: 'build' },
+    b: { needs: needs('bad a'), when: 'always' },
+    c: { stage: 'deploy', needs: needs('b') },
+  };
+  expect((await ran(jobs, [], ['bad a', 'b', 'c'])).log).toEqual(['b ran', 'bad a ran', 'c ran']);
 });
 
 it('"resource_group": jobs of one group run one after the other', async () => {
