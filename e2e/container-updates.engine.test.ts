@@ -109,6 +109,41 @@ describe('a definition that cannot replace the one in use gets no request (D-052
   });
 });
 
+it('a health check is added, and a port changed, under load without a failed request', async () => {
+  const { id, url } = await served();
+  const end = underLoad(url);
+  const times = { interval_seconds: 1, timeout_seconds: 5, grace_period_seconds: 0, max_consecutive_failures: 3 };
+  await change(id, 'health_checks', [{ protocol: 'HTTP', path: '/', port_index: 0, ...times }]);
+  const properties = async (): Promise<Body> => (await platform.root.get(`/root/containers/${id}`)).body.properties;
+  await expect.poll(async () => (await properties()).status, POLL).toBe('HEALTHY');
+  const port = { protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8081 };
+  await platform.root.patch(`/root/containers/${id}`, [
+    { op: 'replace', path: '/properties/env', value: { VERSION: 'before', PORT: '8081' } },
+    { op: 'replace', path: '/properties/port_mappings', value: [port] },
+  ]);
+  await expect.poll(async () => (await properties()).status, POLL).toBe('HEALTHY');
+  expect(await end()).toEqual([]);
+});
+
+it('an update is SCALING until the new definition serves, and names no end of the instances that it replaces', async () => {
+  // Ignores the stop signal, so the engine kills it.
+  const { id } = await served({ cmd: `echo "$VERSION" > /www/index.html; exec httpd -f -p $PORT -h /www` });
+  const before = (await docker.listContainers({ filters: { label: [`terrarium.record=${id}`] } })).map(({ Id }) => Id);
+  const statuses = new Set<string>();
+  const look = async (): Promise<Body> => {
+    const { properties } = (await platform.root.get(`/root/containers/${id}`)).body;
+    statuses.add(`${properties.status} ${properties.status_detail?.reason ?? ''}`.trim());
+    return properties;
+  };
+  await expect.poll(async () => (await look()).status, POLL).toBe('RUNNING');
+  statuses.clear();
+  await change(id, 'env', { VERSION: 'after', PORT: '8080' });
+  await expect.poll(async () => (await look()).status, { interval: 10 }).toBe('RUNNING');
+  expect([...statuses]).toEqual(['SCALING', 'RUNNING']);
+  const { instances } = await look();
+  expect(before).not.toContain(instances[0].id);
+});
+
 it('a scale to fewer instances ends the ones that leave after their open requests, and sends them no new ones', async () => {
   const { id, url } = await served({ cmd: SERVE_HELD, num_instances: 3 });
   const hosts = async () => {

@@ -1,9 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { authOf } from '../server/testing/archive.ts';
+import { CliRunner } from '../server/testing/command.ts';
 import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
+import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant, withEnvironment } from '../server/testing/tenant.ts';
@@ -252,5 +254,62 @@ describe('a restart of the platform', () => {
     const adopted = await whenStatus(container, 'RUNNING');
     expect(adopted.properties.instances[0].id).toBe(again.properties.instances[0].id);
     expect(await statusOf(`${platform.emulator.gatewayUrl}${path}`)).toBe('200 kept');
+  });
+});
+
+describe('a copy of a data folder', () => {
+  it('runs its containers after reset --new-id, with files of its own, and those of the original stay', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'terrarium-copies-'));
+    const [original, copy] = [join(folder, 'original'), join(folder, 'copy')];
+    const start = (data: string, onStop: 'keep' | 'remove') =>
+      startPlatform({ data, containers: { engine: 'auto', onStop } });
+    const started: Platform[] = [];
+    const worldIds = new Set<string>();
+    const cli = new CliRunner();
+    try {
+      const first = await start(original, 'keep');
+      started.push(first);
+      worldIds.add(first.emulator.worldId);
+      const tenant = await createTenant(first.root, 'acme');
+      const data = {
+        mount_path: '/data',
+        volume_resource: { name: 'data', properties: { type: 'persistent', size: 1 } },
+      };
+      const cmd = `echo "$(cat /data/starts 2>/dev/null)x" > /data/starts; cat /data/starts; ${serveOn(8080)}`;
+      const { id } = await resourceFactoryFor(first.root).container(tenant, app('one', { cmd, volumes: [data] }));
+      const properties = async ({ root: client }: Platform) =>
+        (await client.get(`/root/containers/${id}`)).body.properties;
+      const status = async (at: Platform) => (await properties(at)).status;
+      await expect.poll(() => status(first), POLL).toBe('RUNNING');
+      const [{ id: instanceId }] = (await properties(first)).instances;
+      await first.stop();
+      await cp(original, copy, { recursive: true });
+
+      const lost = await start(copy, 'remove');
+      started.push(lost);
+      await expect.poll(() => status(lost), POLL).toBe('LOST');
+      expect((await properties(lost)).status_detail.reason).toContain(`reset --new-id --data ${copy}`);
+      await lost.stop();
+      expect((await cli.runInProcess(['reset', '--new-id', '--data', copy])).exitCode).toBe(0);
+      const second = await start(copy, 'remove');
+      started.push(second);
+      worldIds.add(second.emulator.worldId);
+      await expect.poll(() => status(second), POLL).toBe('RUNNING');
+      const log = async (at: Platform) => (await at.root.get(`/../log/container/${id}`)).body;
+      await expect.poll(() => log(second), POLL).toEqual(['x']);
+      await second.stop();
+
+      const again = await start(original, 'remove');
+      started.push(again);
+      await expect.poll(() => status(again), POLL).toBe('RUNNING');
+      expect((await properties(again)).instances).toMatchObject([{ id: instanceId }]);
+      expect(await log(again)).toEqual(['x']);
+    } finally {
+      await cli.close();
+      await Promise.all(started.map((each) => each.stop()));
+      await Promise.all([...worldIds].map(removeTestWorld));
+      await rm(folder, { recursive: true });
+    }
+    expect(worldIds.size).toBe(2);
   });
 });

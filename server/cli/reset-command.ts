@@ -4,7 +4,7 @@ import { UserError } from '../platform/config.ts';
 import { IN_MEMORY } from '../platform/config-schema.ts';
 import { renameFile } from '../system/files-in-use.ts';
 import { isRunning, lockHolder } from '../system/processes.ts';
-import { defineCommand, json } from './command.ts';
+import { defineCommand, flag, json } from './command.ts';
 import { folderOptions } from './config-options.ts';
 import { requireReadableLock } from './instance-file.ts';
 import { localConfig } from './instance-options.ts';
@@ -18,13 +18,30 @@ const PRESERVED_FILES = [ASIDE, 'instances', 'root-api-key.json', 'passwords.jso
 export const resetCommand = defineCommand({
   name: 'reset',
   description: 'move the world of a stopped platform away, so that its next start begins with the seed',
-  options: { ...folderOptions, json: json() },
-  notes:
-    "\nRoot's API key and random passwords stay. Exit codes: 0 success; 2 the platform is still running, or the world cannot be moved.",
+  options: {
+    ...folderOptions,
+    newId: flag(
+      '--new-id',
+      'keep the world and give it a new ID instead, so that a copy of a data folder can use the same container engine',
+    ),
+    json: json(),
+  },
+  notes: `
+Root's API key and random passwords stay. With a new ID, the next start creates all containers again, with empty volumes; what the
+engine has under the old ID is not changed.
+
+Exit codes: 0 success; 2 the platform is still running, or the world cannot be moved or changed.`,
   async run({ options, terminal, print }) {
     const { data } = localConfig(options, terminal);
     if (data === IN_MEMORY)
       throw new UserError('a world in memory begins with the seed at each start: there is nothing to reset');
+    if (options.newId) {
+      // Most commands need nothing of the store.
+      const { renewWorldId } = await import('../platform/renew-world-id.ts');
+      const worldId = await renewWorldId(data);
+      print({ dataDir: data, worldId }, [`the world in ${data} has the new ID ${worldId}`]);
+      return;
+    }
     const setAside = await setWorldAside(data);
     const outcome = setAside === undefined ? `${data} contains no world` : `set aside in ${setAside}`;
     print({ dataDir: data, setAside: setAside ?? null }, [`${outcome}: the next start begins with the seed`]);

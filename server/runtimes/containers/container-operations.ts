@@ -79,7 +79,8 @@ export class ContainerOperations {
   async restart(id: Uuid): Promise<void> {
     const runner = this.#running.findRunner(id);
     if (!runner) throw new PlatformError('invalid_state', 'the container was never started, or it was deleted');
-    this.#running.takeUp(runner);
+    // Values that it inherits may have changed since it was started (D-114).
+    this.#running.changed({ after: runner.record });
     await this.#asking(id, 'restarting a container', (engine) => engine.ping());
     await answering('restarting a container', () => runner.restart());
   }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import type { StoredResource } from '../../model/record.ts';
 import { CONTAINER } from '../../model/types/container.ts';
 import { attachedEngine } from '../../testing/attached-engine.ts';
-import { type EngineServer, startEngineServer } from '../../testing/engine-server.ts';
+import { type EngineServer, json, startEngineServer } from '../../testing/engine-server.ts';
 import { ContainerRunner } from './container-runner.ts';
 import type { Instance } from './engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
@@ -33,6 +33,13 @@ const record: StoredResource = {
   properties: { num_instances: 1 },
 };
 
+/** A running instance as the daemon describes it. */
+const running = (Id: string, revision: string) => ({
+  ...{ Id, State: { Status: 'running', Running: true, StartedAt: '2026-01-01T00:00:00Z' }, Image: 'shop' },
+  Config: { Labels: { 'terrarium.record': recordId, 'terrarium.revision': revision } },
+  ...{ HostConfig: {}, NetworkSettings: {} },
+});
+
 let server: EngineServer;
 let attached: EngineConnection;
 let faults: unknown[];
@@ -43,16 +50,19 @@ let runner: ContainerRunner;
 beforeEach(async () => {
   server = await startEngineServer();
   [nowMs, statuses] = [0, []];
+  ({ connection: attached, faults } = attachedEngine(server));
+  await attached.retry();
+  runner = runnerOf(plan);
+});
+function runnerOf(firstPlan: Plan): ContainerRunner {
   const fail = (fault: unknown) => {
     throw fault;
   };
-  ({ connection: attached, faults } = attachedEngine(server));
-  await attached.retry();
-  runner = new ContainerRunner(record, plan, {
+  return new ContainerRunner(record, firstPlan, {
     ...{ attached, nowMs: () => nowMs, notesOn: () => ['port is another'], drain: async () => {} },
     ...{ onFault: fail, onChange: () => statuses.push(runner.status().status), onPull: () => {} },
   });
-});
+}
 afterEach(async () => {
   await runner.stop();
   attached.stop();
@@ -83,6 +93,73 @@ it('a status names each difference from the record, and the CPUs of the current 
   expect(runner.status().status_detail).toEqual({
     reason: 'the container engine has 2 CPUs, so an instance gets 2 and not 64; memory is small; port is another',
   });
+});
+
+it('a container is SCALING from a change of its definition on, as long as its instances have an older one', async () => {
+  runner.adopt([instance]);
+  await expect.poll(() => statuses.at(-1)).toBe('HEALTHY');
+  runner.change(record, { ...plan, workload: { ...plan.workload, revision: 'newer' } });
+  expect(runner.status()).toMatchObject({ status: 'SCALING', tasks_running: 1 });
+});
+
+it('an instance of an earlier definition serves at its earlier port, also if the new definition has a health check', async () => {
+  runner = runnerOf({ ...plan, portsByName: new Map([['web', 80]]) });
+  const port = Number(new URL(server.url).port);
+  const address = { host: '127.0.0.1', port };
+  runner.adopt([{ ...instance, health: 'none', addresses: [{ ...address, containerPort: 80 }] }]);
+  await expect.poll(() => statuses.at(-1)).toBe('RUNNING');
+  const health = { command: 'true', graceMs: 0, intervalMs: 1_000, timeoutMs: 1_000, failures: 1 };
+  const workload = { ...plan.workload, revision: 'newer', health };
+  runner.change(record, { ...plan, workload, portsByName: new Map([['web', 8080]]) });
+  expect(runner.servingAt('web')).toEqual([{ ...address, instanceId: instance.id }]);
+});
+
+it('an instance of an earlier definition serves at its port, also if the new definition gives it another name', async () => {
+  runner = runnerOf({ ...plan, portsByName: new Map([['web', 80]]) });
+  const address = { host: '127.0.0.1', port: Number(new URL(server.url).port) };
+  runner.adopt([{ ...instance, health: 'none', addresses: [{ ...address, containerPort: 80 }] }]);
+  await expect.poll(() => statuses.at(-1)).toBe('RUNNING');
+  const workload = { ...plan.workload, revision: 'newer' };
+  runner.change(record, { ...plan, workload, portsByName: new Map([['http', 80]]) });
+  expect(runner.servingAt('http')).toEqual([{ ...address, instanceId: instance.id }]);
+});
+
+it('an instance that only its image has a check for gets requests when its port is open', async () => {
+  runner = runnerOf({ ...plan, portsByName: new Map([['web', 80]]) });
+  const address = { host: '127.0.0.1', port: Number(new URL(server.url).port) };
+  runner.adopt([{ ...instance, addresses: [{ ...address, containerPort: 80 }] }]);
+  expect(runner.servingAt('web')).toEqual([]);
+  await expect.poll(() => runner.servingAt('web')).toEqual([{ ...address, instanceId: instance.id }]);
+});
+
+it('an instance that the engine does not remove for a restart serves again', async () => {
+  runner = runnerOf({ ...plan, portsByName: new Map([['web', 80]]) });
+  const address = { host: '127.0.0.1', port: Number(new URL(server.url).port) };
+  const ports = { '80/tcp': [{ HostIp: address.host, HostPort: String(address.port) }] };
+  server.answer(/^\/containers\/json/, json([{ Id: instance.id, Created: 1 }]));
+  server.answer(/^\/containers\/one\/json/, json({ ...running('one', 'new'), NetworkSettings: { Ports: ports } }));
+  server.answer(/^\/containers\/one\/stop/, json({ message: 'disk full' }, 500));
+  server.answer(/^\/containers\/one\?/, json({ message: 'disk full' }, 500));
+  runner.refresh();
+  await expect.poll(() => runner.servingAt('web')).toHaveLength(1);
+  await expect(runner.restart()).rejects.toThrow('disk full');
+  expect(runner.servingAt('web')).toHaveLength(1);
+});
+
+it('an update that fails is tried again after growing delays, although the old instance runs', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  server.answer(/^\/containers\/json/, json([{ Id: 'old', Created: 1 }]));
+  server.answer(/^\/containers\/old\/json/, json(running('old', 'old')));
+  server.answer(/^\/containers\/create/, json({ message: 'disk full' }, 500));
+  const startMs = Date.now();
+  const attempts = () => {
+    vi.advanceTimersByTime(100);
+    return server.requests.filter((path) => path.startsWith('/containers/create')).length;
+  };
+  runner.wake();
+  await expect.poll(attempts, { interval: 10 }).toBe(4);
+  expect(Date.now() - startMs).toBeGreaterThanOrEqual(500 + 2_000 + 5_000);
 });
 
 it('the status of a suspended container names no differences', () => {

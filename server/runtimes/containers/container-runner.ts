@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { ServingInstance } from '../../gateway/round-robin.ts';
 import { reasonOf } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource } from '../../model/record.ts';
@@ -20,12 +21,12 @@ import {
   type ContainerEvent,
   type ContainerFacts,
   complaintOf,
+  type InstanceFacts,
   type InstanceView,
   isCheckedByEngine,
   isServing,
   lostTo,
   statusOf,
-  toWholeInstanceView,
   verdictOn,
 } from './status.ts';
 import type { Plan } from './workload.ts';
@@ -62,6 +63,8 @@ export class ContainerRunner {
   readonly #options: RunnerOptions;
   #record: StoredResource;
   #plan: Plan;
+  /** The plans of earlier revisions that instances still have. */
+  readonly #earlierPlans = new Map<string, Plan>();
   #instances: readonly Instance[] = [];
   readonly #readiness: Readiness;
   readonly #leaving = new Set<string>();
@@ -108,10 +111,6 @@ export class ContainerRunner {
     return this.#record;
   }
 
-  get plan(): Plan {
-    return this.#plan;
-  }
-
   get instances(): readonly Instance[] {
     return this.#instances;
   }
@@ -120,12 +119,12 @@ export class ContainerRunner {
     const isAnother = plan.workload.revision !== this.#plan.workload.revision;
     const isSame = !isAnother && plan.workload.instances === this.#plan.workload.instances;
     this.#record = record;
-    this.#plan = plan;
-    if (isSame) return;
     if (isAnother) {
-      this.#hasRun = false;
+      this.#earlierPlans.set(this.#plan.workload.revision, this.#plan);
       this.#imageId = undefined;
     }
+    this.#plan = plan;
+    if (isSame) return;
     this.#beginAgain();
   }
 
@@ -142,7 +141,6 @@ export class ContainerRunner {
       this.#isOfNow(instance) && instance.imageId !== undefined && instance.imageId !== imageId;
     if (imageId === undefined || image !== this.#plan.workload.image || !this.#instances.some(isOther)) return;
     this.#imageId = imageId;
-    this.#hasRun = false;
     this.wake();
   }
 
@@ -192,7 +190,16 @@ export class ContainerRunner {
     return statusOf(this.#record, this.#facts());
   }
 
-  serving(): Instance[] {
+  /** Returns where instances take requests for a port, which an earlier definition may have had at another number. */
+  servingAt(portName: string): ServingInstance[] {
+    return this.#serving().flatMap((instance) => {
+      const containerPort = this.#planOf(instance).portsByName.get(portName) ?? this.#plan.portsByName.get(portName);
+      const address = instance.addresses.find((candidate) => candidate.containerPort === containerPort);
+      return address ? [{ instanceId: instance.id, host: address.host, port: address.port }] : [];
+    });
+  }
+
+  #serving(): Instance[] {
     const serving = this.#instances.filter((instance) => this.#canServe(instance) && !this.#leaving.has(instance.id));
     const ready = this.#ready;
     if (ready === undefined || serving.every((instance) => this.#isOfNow(instance))) return serving;
@@ -217,7 +224,7 @@ export class ContainerRunner {
   /** Resolves when as many serve as are asked for; rejects with the reason when that failed, or did not come about in time. */
   async whenRunning(timeoutMs: number): Promise<void> {
     const untilMs = monotonicMs() + timeoutMs;
-    while (this.serving().filter((instance) => this.#isOfNow(instance)).length < this.#plan.workload.instances) {
+    while (this.#serving().filter((instance) => this.#isOfNow(instance)).length < this.#plan.workload.instances) {
       if (this.#failure !== undefined) throw new Error(this.#failure);
       if (this.#isRemoved) throw new Error(`container '${this.#record.name}' was deleted`);
       if (monotonicMs() > untilMs) throw new Error(`it did not start in time: ${this.unavailableReason()}`);
@@ -227,8 +234,14 @@ export class ContainerRunner {
 
   /** Replaces all instances, with the current inherited values (D-114); a failed start is retried. */
   async restart(): Promise<void> {
-    await this.#removeInstances();
-    this.#hasRun = false;
+    try {
+      await this.#removeInstances();
+    } catch (failure) {
+      // What was to be removed may stay.
+      this.#leaving.clear();
+      this.refresh();
+      throw failure;
+    }
     this.#beginAgain();
     this.#options.onChange();
   }
@@ -240,10 +253,11 @@ export class ContainerRunner {
   }
 
   views(instances: readonly Instance[]): InstanceView[] {
-    const facts = this.#facts();
-    return instances.map((instance) =>
-      toWholeInstanceView(instance, facts, !this.#isConfirming && this.#isOfNow(instance)),
-    );
+    return instances.map((instance) => {
+      const { isChecked, health } = this.#factsOf(instance);
+      const isCurrent = !this.#isConfirming && this.#isOfNow(instance);
+      return { ...instance, health: isChecked ? verdictOn(instance, health) : 'none', isCurrent };
+    });
   }
 
   async remove(): Promise<void> {
@@ -253,9 +267,13 @@ export class ContainerRunner {
   }
 
   async #removeInstances(): Promise<void> {
-    const leaving = [...this.#instances];
-    await Promise.all(leaving.map(({ id }) => this.#options.drain(id)));
+    await Promise.all(this.#instances.map((instance) => this.#drain(instance)));
     await this.attached.use((engine) => engine.remove(this.#record.id));
+  }
+
+  #drain({ id }: Instance): Promise<void> {
+    this.#leaving.add(id);
+    return this.#options.drain(id);
   }
 
   /** Ends the work and the watching; what runs goes on. Resolves when nothing is asked of the engine for it any more. */
@@ -289,15 +307,13 @@ export class ContainerRunner {
                 await this.#untilReady(instance, working.signal);
                 this.#ready?.add(instance.id);
               },
-              beforeRemoval: ({ id }) => {
-                this.#leaving.add(id);
-                return this.#options.drain(id);
-              },
+              beforeRemoval: (instance) => this.#drain(instance),
             },
           ),
         );
         this.#ready = undefined;
         this.#failure = undefined;
+        this.#attempts = 0;
         if (this.#imageId === imageId) this.#imageId = undefined;
       } catch (failure) {
         // What was to be removed may stay.
@@ -370,16 +386,20 @@ export class ContainerRunner {
 
   #see(found: readonly Instance[]): void {
     if (this.#isRemoved) return;
-    const instances = found.map((instance) => this.#withFirstFailure(instance));
-    this.#instances = instances;
     for (const ids of [this.#leaving, this.#lastComplaints, this.#outOfMemory])
-      for (const id of ids.keys()) if (!instances.some((instance) => instance.id === id)) ids.delete(id);
+      for (const id of ids.keys()) if (!found.some((instance) => instance.id === id)) ids.delete(id);
+    // One that was stopped, and is not removed yet, is no failure.
+    const isVisible = ({ id, state }: Instance) => state === 'running' || !this.#leaving.has(id);
+    const instances = found.filter(isVisible).map((instance) => this.#withFirstFailure(instance));
+    this.#instances = instances;
     for (const instance of instances) {
       const complaint = instance.state === 'running' ? undefined : complaintOf([instance], this.#facts());
       if (complaint !== undefined) this.#lastComplaints.set(instance.id, complaint);
     }
     this.#awaitRecovery();
-    this.#readiness.attend(instances, (instance) => (this.#isOfNow(instance) ? this.#plan.probes : []));
+    for (const revision of this.#earlierPlans.keys())
+      if (!found.some((instance) => instance.revision === revision)) this.#earlierPlans.delete(revision);
+    this.#readiness.attend(instances, (instance) => this.#planOf(instance).probes);
     this.#settle();
     this.#options.onChange();
   }
@@ -454,10 +474,8 @@ export class ContainerRunner {
 
   /** An instance without health checks has to run for a while, to show that it does not end soon after its start. */
   #isSteady(instance: Instance): boolean {
-    const { probes, workload } = this.#plan;
-    const { id } = instance;
-    if (probes.length > 0 || workload.health || isCheckedByEngine(instance)) return true;
-    const { open } = this.#readiness.stateOf(id);
+    if (this.#factsOf(instance).isChecked) return true;
+    const { open } = this.#readiness.stateOf(instance.id);
     return open !== undefined && monotonicMs() - open.sinceMs >= STEADY_MS;
   }
 
@@ -466,8 +484,14 @@ export class ContainerRunner {
   }
 
   #canServe(instance: Instance): boolean {
-    const facts = this.#facts();
-    return isServing(instance, facts) && (facts.hasHealthChecks || this.#isOpen(instance));
+    const { probes, workload } = this.#planOf(instance);
+    // The check of an image says nothing about the ports of the definition.
+    const isCheckedByDefinition = probes.length > 0 || workload.health !== undefined;
+    return isServing(instance, this.#factsOf(instance)) && (isCheckedByDefinition || this.#isOpen(instance));
+  }
+
+  #planOf({ revision }: Instance): Plan {
+    return revision === this.#plan.workload.revision ? this.#plan : (this.#earlierPlans.get(revision) ?? this.#plan);
   }
 
   #isOfNow({ revision, imageId }: Instance): boolean {
@@ -483,29 +507,28 @@ export class ContainerRunner {
 
   #settle(): void {
     const open = this.#instances.filter((instance) => instance.state === 'running' && this.#isOpen(instance));
-    if (open.length < this.#plan.workload.instances) return;
-    this.#hasRun = true;
-    this.#attempts = 0;
+    if (open.length >= this.#plan.workload.instances) this.#hasRun = true;
+  }
+
+  #factsOf(instance: Instance): InstanceFacts {
+    const { probes, workload } = this.#planOf(instance);
+    const { health, open } = this.#readiness.stateOf(instance.id);
+    const isChecked = probes.length > 0 || workload.health !== undefined || isCheckedByEngine(instance);
+    return {
+      isChecked,
+      health,
+      portComplaint: open?.complaint,
+      recentComplaint: this.#recentComplaintOf(instance),
+      hasJustRestarted: this.#hasJustRestarted(instance),
+      isUp: this.#isOfNow(instance) && !this.#leaving.has(instance.id) && (isChecked || open !== undefined),
+    };
   }
 
   #facts(): ContainerFacts {
-    const { workload, probes } = this.#plan;
     const failure = this.#failure;
-    const hasHealthChecks = probes.length > 0 || workload.health !== undefined;
     return {
       instances: this.#instances,
-      factsOf: (instance) => {
-        const { health, open } = this.#readiness.stateOf(instance.id);
-        return {
-          health,
-          portComplaint: open?.complaint,
-          recentComplaint: this.#recentComplaintOf(instance),
-          hasJustRestarted: this.#hasJustRestarted(instance),
-          isUp:
-            !this.#leaving.has(instance.id) && (hasHealthChecks || isCheckedByEngine(instance) || open !== undefined),
-        };
-      },
-      hasHealthChecks,
+      factsOf: (instance) => this.#factsOf(instance),
       hasRun: this.#hasRun,
       trouble: lostTo(this.attached.state) ?? (failure === undefined ? undefined : { kind: 'failed', reason: failure }),
       notes: this.#notes(),

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ServingInstance } from '../../gateway/round-robin.ts';
 import type { Change } from '../../model/commit.ts';
 import { reasonOf } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -92,17 +94,15 @@ export class ContainerService {
     }
   }
 
-  changed(changes: readonly Change[]): void {
+  /** Applies a change of a container, job or provider that the view must already show. */
+  changed({ before, after }: Change): void {
     if (this.#isStopped) return;
-    for (const { before, after } of changes) {
-      const record = after ?? before;
-      if (!record) continue;
-      if (isRunnable(record)) {
-        if (after && after.state === 'Active') this.#follow(after);
-        else this.#leave(record);
-      } else if (after && isContainerEngine(after.type)) {
-        this.engines.connectionOf(after);
-      }
+    const record = after ?? before;
+    if (record && isRunnable(record)) {
+      if (after?.state === 'Active') this.#follow(after);
+      else this.#leave(record);
+    } else if (after && isContainerEngine(after.type)) {
+      this.engines.connectionOf(after);
     }
   }
 
@@ -113,22 +113,16 @@ export class ContainerService {
     const state = record.state === 'Active' ? this.engines.find(record)?.state : undefined;
     return statusOf(record, {
       instances: runner?.instances ?? [],
-      factsOf: () => ({ hasJustRestarted: false, isUp: true }),
+      factsOf: () => ({ isChecked: false, hasJustRestarted: false, isUp: true }),
       notes: [],
-      hasHealthChecks: false,
       hasRun: false,
       trouble: refusal === undefined ? lostTo(state) : { kind: 'failed', reason: refusal },
       events: [],
     });
   }
 
-  serving(containerId: Uuid, portName: string): { instanceId: string; host: string; port: number }[] {
-    const runner = this.#runners.get(containerId);
-    const containerPort = runner?.plan.portsByName.get(portName);
-    return (runner?.serving() ?? []).flatMap(({ id, addresses }) => {
-      const address = addresses.find((candidate) => candidate.containerPort === containerPort);
-      return address ? [{ instanceId: id, host: address.host, port: address.port }] : [];
-    });
+  serving(containerId: Uuid, portName: string): ServingInstance[] {
+    return this.#runners.get(containerId)?.servingAt(portName) ?? [];
   }
 
   unavailableReason(containerId: Uuid): string {
@@ -154,11 +148,6 @@ export class ContainerService {
   /** A record was sent again unchanged (D-052). */
   confirmed({ id }: StoredResource): void {
     this.#runners.get(id)?.confirm().catch(this.#options.onFault);
-  }
-
-  /** Values that a record inherits may have changed since it was started (D-114). */
-  takeUp({ record }: ContainerRunner): void {
-    this.#follow(record);
   }
 
   /** Runs a record as it is now. One that cannot be run is FAILED, and no matter for any other. */
@@ -228,12 +217,17 @@ export class ContainerService {
     const startedMs = performance.now();
     const work = async () => {
       await Promise.all(instanceIds.map((id) => this.#options.drain(id)));
-      await within(STOP_LIMIT_MS / 3, ended).catch(() => undefined); // instances that they are still creating are found as well
+      await Promise.race([ended, pause(STOP_LIMIT_MS / 3, undefined, { ref: false })]); // instances that they are still creating are found as well
       const engine = await attached.engine();
       return engine.clear({ volumes, limitMs: STOP_LIMIT_MS - (performance.now() - startedMs) });
     };
+    const limitMs = STOP_LIMIT_MS + LOOK_LIMIT_MS;
+    const late = async () => {
+      await pause(limitMs, undefined, { ref: false });
+      throw new Error(`timeout after ${limitMs / 1_000} s`);
+    };
     try {
-      const { lockedNetworks, ...leftovers } = await within(STOP_LIMIT_MS + LOOK_LIMIT_MS, work());
+      const { lockedNetworks, ...leftovers } = await Promise.race([work(), late()]);
       if (lockedNetworks) this.#options.onWarning(lockedSentence(attached.address, lockedNetworks));
       return leftoverSentence(attached.address, leftovers, `they still existed after ${STOP_LIMIT_MS / 1_000} s`);
     } catch (failure) {
@@ -290,9 +284,10 @@ export class ContainerService {
     this.#pruneTimer = setTimeout(() => {
       const isKept: IsKept = (kind, id) => {
         if (kind === 'volume') return this.#options.view.find(id) !== undefined;
-        return [...this.#runners.values()].some(({ plan }) => plan.workload.environmentId === id);
+        return [...this.#runners.values()].some(({ record }) => record.parent === id);
       };
-      for (const connection of this.engines.ready()) {
+      for (const connection of this.engines.all()) {
+        if (connection.state.kind !== 'ready') continue;
         const pruned = connection.engine().then((engine) => engine.prune(isKept));
         pruned.catch(() => undefined); // the next time
       }
@@ -320,12 +315,4 @@ export class ContainerService {
 function isRunnable(record: StoredResource): boolean {
   const { collection } = typeOf(record);
   return collection === 'containers' || collection === 'jobs';
-}
-
-async function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(reject, limitMs, new Error(`timeout after ${limitMs / 1_000} s`));
-  });
-  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
 }

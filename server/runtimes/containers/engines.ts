@@ -101,10 +101,6 @@ export class Engines {
     return [...this.#byKey.values()];
   }
 
-  ready(): EngineConnection[] {
-    return this.all().filter(({ state }) => state.kind === 'ready');
-  }
-
   start(): void {
     for (const connection of this.#byKey.values()) connection.start();
   }

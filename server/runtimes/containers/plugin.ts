@@ -58,12 +58,9 @@ export const containersPlugin = plugin({
       whenRunning: (id, timeoutMs) => service.whenRunning(id, timeoutMs),
     });
     platform.status(() => statusOf(operations.engines()));
-    for (const collection of ['containers', 'jobs', 'providers'] as const) {
-      platform.on(resourceChanged(collection), (change) => {
-        service.changed([change]);
-        ports.changed([change]);
-      });
-    }
+    for (const collection of ['containers', 'jobs', 'providers'] as const)
+      platform.on(resourceChanged(collection), (change) => service.changed(change));
+    platform.on(resourceChanged('containers'), (change) => ports.changed(change));
     platform.onReady(async () => {
       service.start();
       await ports.start();

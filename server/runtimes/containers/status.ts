@@ -20,6 +20,8 @@ export function lostTo(engine: EngineState | undefined): Trouble | undefined {
 
 /** The facts about an instance that the engine does not report. */
 export interface InstanceFacts {
+  /** True if its definition or its image has health checks. */
+  isChecked: boolean;
   /** Undefined if it has no health checks through its ports, or was not checked yet. */
   health?: Health | undefined;
   /** A sentence, after the name of the instance, about ports on which it does not listen. */
@@ -28,14 +30,13 @@ export interface InstanceFacts {
   recentComplaint?: string | undefined;
   /** True if the engine started it again a short time ago: it may be in a crash loop. */
   hasJustRestarted: boolean;
-  /** False while it takes no requests yet, or is about to be stopped. */
+  /** False while it takes no requests yet, is about to be stopped, or has an older definition. */
   isUp: boolean;
 }
 
 export interface ContainerFacts {
   instances: readonly Instance[];
   factsOf(instance: Instance): InstanceFacts;
-  hasHealthChecks: boolean;
   hasRun: boolean;
   trouble: Trouble | undefined;
   /** Sentences about what runs in another way than its record says. */
@@ -43,10 +44,10 @@ export interface ContainerFacts {
   events: readonly ContainerEvent[];
 }
 
-export function isServing(instance: Instance, { factsOf, hasHealthChecks }: ContainerFacts): boolean {
+export function isServing(instance: Instance, { isChecked, health }: InstanceFacts): boolean {
   if (instance.state !== 'running') return false;
-  const verdict = verdictOn(instance, factsOf(instance).health);
-  return hasHealthChecks || isCheckedByEngine(instance) ? verdict === 'healthy' : verdict !== 'unhealthy';
+  const verdict = verdictOn(instance, health);
+  return isChecked ? verdict === 'healthy' : verdict !== 'unhealthy';
 }
 
 /** Images can have a health command of their own. */
@@ -105,10 +106,11 @@ function containerStatus(
   if (!facts.hasRun) return 'LAUNCHED';
   if (running.length !== requestedInstances || !running.every((instance) => facts.factsOf(instance).isUp))
     return 'SCALING';
-  if (!facts.hasHealthChecks && !facts.instances.some(isCheckedByEngine)) return 'RUNNING';
+  const instanceFacts = facts.instances.map((instance) => [instance, facts.factsOf(instance)] as const);
+  if (!instanceFacts.some(([, { isChecked }]) => isChecked)) return 'RUNNING';
   if (unhealthy > 0) return 'UNHEALTHY';
-  const isWell = (instance: Instance) => isServing(instance, facts) && !facts.factsOf(instance).hasJustRestarted;
-  return facts.instances.every(isWell) ? 'HEALTHY' : 'RUNNING';
+  const isWell = instanceFacts.every(([instance, each]) => isServing(instance, each) && !each.hasJustRestarted);
+  return isWell ? 'HEALTHY' : 'RUNNING';
 }
 
 function jobStatus({ properties }: StoredResource, { instances, trouble }: ContainerFacts): string {
@@ -154,21 +156,12 @@ export function complaintOf(instances: readonly Instance[], { factsOf }: Contain
   return undefined;
 }
 
+/** An instance for people, with more than the contract has of it. */
 export interface InstanceView extends Omit<Instance, 'health'> {
   /** Result of its health checks, the engine's and ours; `none` if it has none. */
   health: 'none' | 'unknown' | 'healthy' | 'unhealthy';
   /** Was it created from the current definition? During a rolling update, the old ones were not. */
   isCurrent: boolean;
-}
-
-/** An instance for people, with more than the contract has of it. */
-export function toWholeInstanceView(
-  instance: Instance,
-  { factsOf, hasHealthChecks }: ContainerFacts,
-  isCurrent: boolean,
-): InstanceView {
-  const isChecked = hasHealthChecks || isCheckedByEngine(instance);
-  return { ...instance, health: isChecked ? verdictOn(instance, factsOf(instance).health) : 'none', isCurrent };
 }
 
 function toInstanceView(instance: Instance): JsonObject {

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import Docker from 'dockerode';
 import { z } from 'zod';
 import { isThisKernel } from '../../../system/this-system.ts';
+import { Turns } from '../../../system/turns.ts';
 import { EngineRefusal, EngineUnreachable, type RefusalKind } from '../engine.ts';
 import { closedSocketReason, type DockerAddress, type DockerUser } from './docker-address.ts';
 
@@ -18,6 +19,8 @@ const CALL_LIMITS = {
   pullMs: PULL_LIMIT_MS,
   /** Copies the files of a pipeline job. */
   archiveMs: 3_600_000,
+  /** Time for a connection over ssh to begin: some requests are answered much later. */
+  beginMs: 2_000,
 };
 type CallLimits = typeof CALL_LIMITS;
 
@@ -35,7 +38,7 @@ function limitCalls(modem: Modem, limits: CallLimits): () => void {
     };
     const giveUp = (code: string) => {
       if (!waiting.has(giveUp)) return;
-      end(Object.assign(new Error('the call was canceled'), { code }), null);
+      end(canceled(code), null);
       abort.abort();
     };
     waiting.add(giveUp);
@@ -49,6 +52,35 @@ function limitCalls(modem: Modem, limits: CallLimits): () => void {
     for (const giveUp of waiting) giveUp('ECONNRESET');
   };
 }
+
+/** A server of ssh drops some connections while ten others begin, and each request over ssh is a connection. */
+const SSH_BEGINNINGS = 8;
+
+/** @returns ends the calls that wait for their turn: ECONNRESET */
+function beginInTurns(modem: Modem, { beginMs }: CallLimits): () => void {
+  const dial = modem.dial.bind(modem);
+  const turns = new Turns(SSH_BEGINNINGS);
+  let closing = new AbortController();
+  modem.dial = (options, callback) => {
+    const { signal } = closing;
+    const begin = () =>
+      new Promise<void>((resolve) => {
+        signal.throwIfAborted();
+        setTimeout(resolve, beginMs).unref();
+        dial(options, (failure, answer) => {
+          resolve();
+          callback?.(failure, answer);
+        });
+      });
+    turns.run(begin).catch((failure: Error) => callback?.(failure, null));
+  };
+  return () => {
+    closing.abort(canceled('ECONNRESET'));
+    closing = new AbortController();
+  };
+}
+
+const canceled = (code: string) => Object.assign(new Error('the call was canceled'), { code });
 
 function limitOf(path: string): keyof CallLimits {
   if (/^\/_ping\b/.test(path)) return 'beatMs';
@@ -114,6 +146,7 @@ export class DockerConnection {
   readonly docker: Docker;
   readonly #agent: Agent | TlsAgent;
   readonly #giveUpCalls: () => void;
+  readonly #dropWaiting: (() => void) | undefined;
   readonly #addressSetting: string;
 
   constructor(
@@ -137,6 +170,7 @@ export class DockerConnection {
     sayLittle(this.#agent);
     this.docker = new Docker(optionsFor(transport, this.#agent));
     this.#giveUpCalls = limitCalls(this.docker.modem, this.limits);
+    this.#dropWaiting = transport.kind === 'ssh' ? beginInTurns(this.docker.modem, this.limits) : undefined;
   }
 
   /** Asks the daemon what it is, and on which kernel it runs. */
@@ -225,6 +259,7 @@ export class DockerConnection {
 
   /** Closes the connection: pending requests to the daemon fail. The next request connects again. */
   close(): void {
+    this.#dropWaiting?.();
     this.#giveUpCalls();
     this.#agent.destroy();
   }

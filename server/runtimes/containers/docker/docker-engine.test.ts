@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { afterAll, afterEach, expect, it, onTestFinished } from 'vitest';
 import { connectForTests, newWorldId } from '../../../testing/engine.ts';
 import { json, startEngineServer } from '../../../testing/engine-server.ts';
+import type { DockerConnection } from './docker-connection.ts';
 import { DockerEngine } from './docker-engine.ts';
 
 /** Longer than the limit of other calls in the test of stops. */
@@ -28,6 +31,51 @@ const log = (text: string) => (response: ServerResponse) => {
   const line = `2026-01-01T00:00:00Z ${text}\n`;
   response.end(Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 0, 0, line.length]), Buffer.from(line)]));
 };
+
+/** A connection to a server that does not speak ssh. */
+async function connectOverSsh(onConnection: (socket: Socket) => void) {
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    onConnection(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // as: a server on a TCP port has such an address
+  const connection = connectForTests(`ssh://ada@127.0.0.1:${port}`, { limits: { beginMs: 600_000 } });
+  onTestFinished(() => {
+    connection.close();
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return { connection, connectionCount: () => sockets.length };
+}
+const listTwentyTimes = (connection: DockerConnection) =>
+  Array.from({ length: 20 }, () => connection.ask((docker) => docker.listContainers()));
+
+it('over ssh, a few requests connect at the same time, and the others afterwards', async () => {
+  const open = new Set<Socket>();
+  let maxOpen = 0;
+  const { connection, connectionCount } = await connectOverSsh((socket) => {
+    open.add(socket);
+    maxOpen = Math.max(maxOpen, open.size);
+    socket.on('close', () => open.delete(socket));
+    // Not at once: the others could connect until then.
+    setTimeout(() => socket.destroy(), 50);
+  });
+  const results = await Promise.allSettled(listTwentyTimes(connection));
+  expect(results.every(({ status }) => status === 'rejected')).toBe(true);
+  expect(connectionCount()).toBe(20);
+  expect(maxOpen).toBeLessThanOrEqual(8);
+});
+
+it('over ssh, requests that wait for their turn fail when the connection is closed, and do not connect', async () => {
+  const { connection, connectionCount } = await connectOverSsh(() => undefined);
+  const requests = Promise.allSettled(listTwentyTimes(connection));
+  await expect.poll(connectionCount).toBe(8);
+  connection.close();
+  expect((await requests).every(({ status }) => status === 'rejected')).toBe(true);
+  expect(connectionCount()).toBe(8);
+});
 
 it('an instance that is removed has the stop time of the setting to end', async () => {
   answerWith(container());

@@ -30,12 +30,11 @@ import { pullImage } from './image-pull.ts';
 import { instanceDefinition, networkName } from './instance-definition.ts';
 import { ENDED_LINES, EndedLogs, followLogs, type LogSource, readLogs } from './instance-logs.ts';
 import { LABEL, ownedBy, type WorldMark } from './labels.ts';
-import { clearWorld, sweepWorlds } from './leftovers.ts';
+import { clearWorld, requireSoleFolder, sweepWorlds } from './leftovers.ts';
 import { ensureNetwork, inTurn, removeNetwork } from './networks.ts';
 import { bareId, inspectedContainer, readInstance } from './read-instance.ts';
 import { openShell } from './shell.ts';
 import { watchInstances } from './watch-instances.ts';
-import { refuseCopy } from './world-users.ts';
 
 /**
  * Reads the resource use of an instance. The daemon measures for about a second. Throws EngineRefusal `missing` when
@@ -104,7 +103,7 @@ export class DockerEngine implements ContainerEngine {
 
   async ping(): Promise<string> {
     const { isPodman, version } = await this.connection.identify();
-    await refuseCopy(this.connection, this.world);
+    await requireSoleFolder(this.connection, this.world);
     return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
   }
 
@@ -152,9 +151,8 @@ export class DockerEngine implements ContainerEngine {
     await Promise.all(found.map((instance) => this.#remove(instance)));
   }
 
-  async clear(options: ClearOptions): Promise<Leftovers> {
-    await refuseCopy(this.connection, this.world);
-    return clearWorld(this.connection, this.world.worldId, options);
+  clear(options: ClearOptions): Promise<Leftovers> {
+    return clearWorld(this.connection, this.world, options);
   }
 
   sweep(): Promise<void> {

@@ -33,11 +33,8 @@ async function engineWithNetwork(containers: object, isRemovable: () => boolean)
 
 async function clear(url: string, limitMs: number, lockedAfterMs?: number) {
   const connection = connectForTests(url);
-  const leftovers = await clearWorld(connection, WORLD, {
-    volumes: true,
-    limitMs,
-    ...(lockedAfterMs !== undefined && { lockedAfterMs }),
-  });
+  const options = { volumes: true, limitMs, ...(lockedAfterMs !== undefined && { lockedAfterMs }) };
+  const leftovers = await clearWorld(connection, { worldId: WORLD }, options);
   connection.close();
   return leftovers;
 }

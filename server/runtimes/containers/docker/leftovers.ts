@@ -5,8 +5,9 @@ import { type Owner, readOwner, wasInMemory } from '../../../system/owner.ts';
 import { Turns } from '../../../system/turns.ts';
 import type { ClearOptions, Leftovers } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
-import { LABEL } from './labels.ts';
+import { LABEL, type WorldMark } from './labels.ts';
 import { removeNetwork } from './networks.ts';
+import { refuseCopy } from './world-users.ts';
 
 /** Concurrent requests to the daemon: most time is spent waiting for instances to end; more would slow down a busy daemon. */
 const AT_ONCE = 16;
@@ -35,8 +36,15 @@ interface Item {
 }
 
 /** The creators of resources, each once. */
-export const ownersIn = (items: readonly Pick<Item, 'labels'>[]) =>
+const ownersIn = (items: readonly Item[]) =>
   [...new Set(items.map(({ labels }) => labels[LABEL.owner]))].map(readOwner);
+
+/** Throws EngineUnreachable if another folder with this world made something in the engine (see `refuseCopy`). */
+export async function requireSoleFolder(connection: DockerConnection, world: WorldMark): Promise<void> {
+  if (world.owner?.dataDir === undefined) return;
+  const items = await itemsOf(connection, `${LABEL.world}=${world.worldId}`, 'volumes if possible');
+  await refuseCopy(ownersIn(items), world, connection.address.url);
+}
 
 /** The resources of all worlds in an engine; resources without our label are ignored. */
 export async function findWorlds(connection: DockerConnection): Promise<WorldLeft[]> {
@@ -55,9 +63,10 @@ export async function findWorlds(connection: DockerConnection): Promise<WorldLef
 /** Running instances take time to end; their resources are removed afterwards, at once, even after the time limit. */
 const isSlow = ({ kind }: Item): boolean => kind === 'services' || kind === 'containers';
 
+/** Throws EngineUnreachable if the world has an owner, and another folder made something of it. */
 export async function clearWorld(
   connection: DockerConnection,
-  worldId: Uuid,
+  world: WorldMark,
   { volumes, limitMs, whileItShrinks = false, lockedAfterMs = LOCKED_AFTER_MS }: ClearOptions,
 ): Promise<Leftovers> {
   const startedMs = performance.now();
@@ -66,7 +75,8 @@ export async function clearWorld(
   const inTurns = (items: readonly Item[], work: (item: Item) => Promise<void>) =>
     Promise.all(items.map((item) => turns.run(() => work(item))));
   for (let count = Number.POSITIVE_INFINITY; ; ) {
-    const found = await itemsOf(connection, `${LABEL.world}=${worldId}`);
+    const found = await itemsOf(connection, `${LABEL.world}=${world.worldId}`);
+    await refuseCopy(ownersIn(found), world, connection.address.url);
     const passedMs = performance.now() - startedMs;
     const isLocked = ({ id }: Item) => passedMs - (lockedSinceMs.get(id) ?? passedMs) > lockedAfterMs;
     const items = found.filter((item) => (volumes || item.kind !== 'volumes') && !isLocked(item));
@@ -102,15 +112,12 @@ export async function sweepWorlds(connection: DockerConnection, limitMs: number)
   for (const { worldId, owners } of await findWorlds(connection)) {
     const knownOwners = owners.filter((owner) => owner !== undefined);
     if (knownOwners.length < owners.length || !(await wasInMemory(knownOwners))) continue;
-    await clearWorld(connection, worldId, {
-      volumes: true,
-      limitMs: untilMs - performance.now(),
-      whileItShrinks: true,
-    });
+    const limitMs = untilMs - performance.now();
+    await clearWorld(connection, { worldId }, { volumes: true, limitMs, whileItShrinks: true });
   }
 }
 
-async function itemsOf(connection: DockerConnection, label: string): Promise<Item[]> {
+async function itemsOf(connection: DockerConnection, label: string, scope?: 'volumes if possible'): Promise<Item[]> {
   const filters = { label: [label] };
   const item = (kind: Kind, id: string, name: string, labels?: Item['labels'] | null): Item => {
     return { kind, id, name, labels: labels ?? {} };
@@ -120,7 +127,11 @@ async function itemsOf(connection: DockerConnection, label: string): Promise<Ite
     const [containers, networks, { Volumes: volumes }, services, configs] = await Promise.all([
       docker.listContainers({ all: true, filters }),
       docker.listNetworks({ filters }),
-      docker.listVolumes({ filters }),
+      docker.listVolumes({ filters }).catch((failure: unknown) => {
+        // A filter before an engine may forbid this request, and a volume plugin can hang.
+        if (scope === undefined) throw failure;
+        return { Volumes: [] };
+      }),
       orEmpty(docker.listServices({ filters })),
       orEmpty(docker.listConfigs({ filters })),
     ]);

@@ -48,11 +48,27 @@ describe('an engine in which another folder has something of the same world', ()
     const failure = await resultFrom(copy);
     expect(failure).toMatchObject({ name: 'EngineUnreachable' });
     for (const part of [original, copy, server.url]) expect(String(failure)).toContain(part);
+    expect(String(failure)).toContain(`reset --new-id --data ${copy}`);
   });
 
   it('is not used from a copy if it has no more than a volume', async () => {
     server.answer(/^\/volumes/, json({ Volumes: [{ Name: 'data', Labels: await labels() }] }));
     expect(await resultFrom(copy)).toMatchObject({ name: 'EngineUnreachable' });
+  });
+
+  it('is not used from a copy if it has no more than a service of a swarm', async () => {
+    server.answer(/^\/services/, json([{ ID: 'ab', Spec: { Name: 'shop', Labels: await labels() } }]));
+    expect(await resultFrom(copy)).toMatchObject({ name: 'EngineUnreachable' });
+  });
+
+  it('is not cleared by a platform that used it before, and is asked for each kind of resource once', async () => {
+    await keepContainer();
+    const connection = connectForTests(server.url);
+    const engine = new DockerEngine({ worldId, owner: await ownerHere(copy), connection });
+    await expect(engine.clear({ volumes: true, limitMs: 10_000 })).rejects.toThrow(original);
+    const paths = server.requests.map((request) => request.replace(/\?.*/, '')).sort();
+    expect(paths).toEqual(['/configs', '/containers/json', '/networks', '/services', '/volumes']);
+    engine.close();
   });
 
   it('is used when the other folder is gone', async () => {

@@ -1,26 +1,25 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SHELL_COMMAND, shellWord } from '../../../model/shell-command.ts';
 import { type Owner, sharesFolders } from '../../../system/owner.ts';
 import { EngineUnreachable } from '../engine.ts';
-import type { DockerConnection } from './docker-connection.ts';
-import { ownedBy, type WorldMark } from './labels.ts';
-import { ownersIn } from './leftovers.ts';
+import type { WorldMark } from './labels.ts';
 
 /**
- * Throws EngineUnreachable if another folder with this world made something in the engine: one of the two folders is a copy of the other,
- * and each platform would use and remove what the other one creates, also after it has ended.
+ * Throws EngineUnreachable if one of the creators of what an engine has of this world is another folder with the same world: one of the two
+ * folders is a copy of the other, and each platform would use and remove what the other one creates, also after it has ended.
  */
-export async function refuseCopy(connection: DockerConnection, { worldId, owner }: WorldMark): Promise<void> {
+export async function refuseCopy(
+  creators: readonly (Owner | undefined)[],
+  { worldId, owner }: WorldMark,
+  engineUrl: string,
+): Promise<void> {
   if (owner?.dataDir === undefined) return;
-  const filters = ownedBy(worldId);
-  const containers = await connection.ask((docker) => docker.listContainers({ all: true, filters }));
-  // A filter before an engine may forbid this request, and a volume plugin can hang.
-  const volumes = await connection.ask((docker) => docker.listVolumes({ filters })).catch(() => undefined);
-  const owners = ownersIn([...containers, ...(volumes?.Volumes ?? [])].map(({ Labels: labels }) => ({ labels })));
-  for (const other of owners) {
+  for (const other of creators) {
     if (!(await isElsewhere(other, worldId, owner.dataDir))) continue;
+    const command = `${SHELL_COMMAND} reset --new-id --data ${shellWord(owner.dataDir)}`;
     throw new EngineUnreachable(
-      `the containers and volumes of this world in the container engine at ${connection.address.url} belong to the folder ${other?.dataDir}, and ${owner.dataDir} is a copy of it or its original. If you no longer need that folder, stop its platform and delete it; otherwise start this one with --containers-engine none.`,
+      `the containers and volumes of this world in the container engine at ${engineUrl} belong to the folder ${other?.dataDir}, and ${owner.dataDir} is a copy of it or its original. If you no longer need that folder, stop its platform and delete it; to use both, stop this platform and run \`${command}\`.`,
     );
   }
 }

@@ -11,7 +11,8 @@ import type { Workload } from '../engine.ts';
 const SWARM_WORLD = 'terrarium.swarm-world';
 export const NANO = 1_000_000_000;
 const RESTART_DELAY_NS = NANO;
-const MAX_NAME_LENGTH = 40;
+/** A service's name has at most 63 characters. */
+const MAX_NAME_LENGTH = 36;
 /** Time that a replaced task must run before the swarm replaces the next one. */
 const MONITOR_NS = 5 * NANO;
 
@@ -34,9 +35,10 @@ export function serviceDefinition(
   const { Env, User, Healthcheck, HostConfig } = instanceDefinition(world, workload, '', maxCpus);
   const isJob = workload.kind === 'job';
   return {
-    Name: [workload.name.slice(0, MAX_NAME_LENGTH), workload.recordId.slice(0, 8), workload.revision.slice(0, 8)].join(
-      '-',
-    ),
+    Name: [
+      workload.name.slice(0, MAX_NAME_LENGTH),
+      ...[world.worldId, workload.recordId, workload.revision].map((id) => id.slice(0, 8)),
+    ].join('-'),
     Labels: labels,
     TaskTemplate: {
       ContainerSpec: {

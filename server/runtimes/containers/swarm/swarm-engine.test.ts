@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json as jsonOf } from 'node:stream/consumers';
 import type Docker from 'dockerode';
-import { afterAll, afterEach, expect, it } from 'vitest';
+import { afterAll, afterEach, expect, it, onTestFinished } from 'vitest';
 import { connectForTests, newWorldId } from '../../../testing/engine.ts';
 import { json, startEngineServer } from '../../../testing/engine-server.ts';
 import type { Workload } from '../engine.ts';
@@ -61,19 +61,25 @@ const workload: Workload = {
   health: undefined,
 };
 /** Creates the service of a workload. Returns the request. */
-async function createService(): Promise<{ headers: IncomingHttpHeaders; body: Docker.CreateServiceOptions }> {
+async function createService(
+  swarmEngine = engine,
+  changes: Partial<Workload> = {},
+): Promise<{ headers: IncomingHttpHeaders; body: Docker.CreateServiceOptions }> {
   let requested: Promise<{ headers: IncomingHttpHeaders; body: unknown }> | undefined;
   server.answer(/^\/services\/create/, async (response) => {
     requested = jsonOf(response.req).then((body) => ({ headers: response.req.headers, body }));
     await requested;
     json({ ID: 'shop' })(response);
   });
-  await engine.apply(workload, {
-    signal: new AbortController().signal,
-    onReplacing: () => undefined,
-    whenReady: async () => undefined,
-    beforeRemoval: async () => undefined,
-  });
+  await swarmEngine.apply(
+    { ...workload, ...changes },
+    {
+      signal: new AbortController().signal,
+      onReplacing: () => undefined,
+      whenReady: async () => undefined,
+      beforeRemoval: async () => undefined,
+    },
+  );
   return (await requested) as Awaited<ReturnType<typeof createService>>;
 }
 
@@ -97,6 +103,20 @@ it('a service has the stop time of the setting, and at most the CPUs of the smal
     ContainerSpec: { StopGracePeriod: 7e9 },
     Resources: { Limits: { NanoCPUs: 2e9 } },
   });
+});
+
+it('services and files of two worlds with the same records have different names, which are not too long', async () => {
+  const copy = new SwarmEngine({ worldId: newWorldId(), stopSeconds: 7, connection: connectForTests(server.url) });
+  onTestFinished(() => copy.close());
+  server.answer(/^\/configs\/create/, json({ ID: 'file' }));
+  const changes = { name: 'a'.repeat(100), files: [{ path: '/etc/shop', content: Buffer.from('open') }] };
+  const names: (string | undefined)[] = [];
+  for (const each of [engine, copy]) {
+    const { Name, TaskTemplate } = (await createService(each, changes)).body;
+    names.push(Name, Object(TaskTemplate).ContainerSpec.Configs[0].ConfigName);
+  }
+  expect(new Set(names).size).toBe(4);
+  for (const name of names) expect(name).toMatch(/^.{20,63}$/);
 });
 
 it.each([

@@ -281,7 +281,7 @@ export class SwarmEngine extends DockerEngine {
     return Promise.all(
       files.map(async ({ path, content }) => {
         const digest = createHash('sha256').update(path).update(content).digest('hex').slice(0, 24);
-        const Name = `${recordId.slice(0, 8)}-${digest}`;
+        const Name = `${this.world.worldId.slice(0, 8)}-${recordId.slice(0, 8)}-${digest}`;
         const [present] = await this.connection.ask((docker) => docker.listConfigs({ filters: { name: [Name] } }));
         const Data = Buffer.from(content).toString('base64');
         // Its type knows the members of what is listed only.
