@@ -14,7 +14,7 @@ async function openLambda(platform: WindowPlatform, page: Page) {
   return { ...client, id };
 }
 
-/** Clicks a button that needs the expired session; if the page has noticed the expiry, the button is gone. */
+/** Clicks a button that needs the expired session; if the page has noticed the expiry, the sign-in page covers the button. */
 async function notice(button: Locator) {
   await button.click({ timeout: 3_000 }).catch(() => undefined);
 }

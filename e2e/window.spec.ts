@@ -132,13 +132,43 @@ test('a second tab has the session of the first, and an unknown address in it sa
   await expect(second.getByRole('main')).toContainText(/not found|no longer|deleted/i);
 });
 
-test('an expired session asks to sign in, and then continues at the same place', async ({ page, platform }) => {
-  await platform.open(page, 'history');
+test('an expired session asks to sign in, and the same user continues with what was typed', async ({
+  page,
+  platform,
+}) => {
+  const signIn = page.getByRole('alertdialog', { name: 'Sign in to Terrarium' });
+  const dialog = page.getByRole('dialog', { name: 'Send a request' });
+  const signInAs = async (name: string) => {
+    await page.context().clearCookies();
+    await expect(signIn).toBeVisible();
+    await signIn.getByLabel('User name').fill(name);
+    await signIn.getByLabel('Password').fill('terrarium');
+    await signIn.getByRole('button', { name: 'Sign in' }).click();
+    await expect(signIn).toBeHidden();
+  };
+  await platform.open(page, 'gateway');
+  await platform.send(page, 'POST', '/meta/root/users', { name: 'vera', properties: { password: 'terrarium' } });
+  await page.getByRole('button', { name: 'Send a request', exact: true }).click();
+  await dialog.getByLabel('Body').fill('{"typed": "before"}');
   await page.context().clearCookies();
-  await expect(page.getByRole('heading', { name: 'Sign in to Terrarium' })).toBeVisible();
-  await page.getByLabel(/password/i).fill('terrarium');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await expect(page.getByRole('heading', { name: 'History' })).toBeVisible();
+  await expect(signIn).toBeVisible();
+  await expect(signIn.getByLabel('User name')).toHaveValue('root');
+  await expect(signIn.getByLabel('Password')).toBeFocused();
+  for (const key of ['Tab', 'Tab', 'Tab', 'Escape', 'Escape', 'ControlOrMeta+k']) await page.keyboard.press(key);
+  await expect(signIn.locator(':focus')).toHaveCount(1);
+  await expectNoFaults(page, 'the sign-in page above a dialog');
+  // A dialog that opens later, for example after a response, opens behind it.
+  await page.locator('button', { hasText: /^Save$/ }).dispatchEvent('click');
+  await expect(page.locator('[role=dialog]')).toHaveCount(2);
+  await expect(signIn.locator(':focus')).toHaveCount(1);
+  await signInAs('root');
+  await page.getByRole('dialog', { name: 'Save the request' }).getByRole('button', { name: 'Cancel' }).click();
+  await expect(dialog.getByLabel('Body')).toHaveValue('{"typed": "before"}');
+  await expect(page).toHaveTitle(/Gateway/);
+  // Another user must not see it.
+  await signInAs('vera');
+  await expect(page.getByRole('button', { name: 'Signed in as vera' })).toBeVisible();
+  await expect(dialog).toHaveCount(0);
 });
 
 test('screens, a list and a resource are reached by keyboard', { tag: '@slow' }, async ({ page, platform }) => {

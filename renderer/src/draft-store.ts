@@ -1,10 +1,12 @@
 import { useSyncExternalStore } from 'react';
+import { sessionState } from './api/session-state.ts';
 import { ValueStore } from './value-store.ts';
 
 /** Unsaved edits by the id of the edited resource: they are kept while the user looks at other screens. */
 export class DraftStore<T> extends ValueStore<ReadonlyMap<string, T>> {
   constructor() {
     super(new Map());
+    sessionState.whenUserLeaves(() => this.set(new Map()));
     // Leaving the page with something that is not saved: the browser asks first.
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     this.watch(() => {

@@ -11,7 +11,7 @@ export interface Platform {
   emulator: {
     baseUrl: string;
     gatewayUrl: string;
-    rootCredentials: { apiKey: string; apiSecret?: string };
+    rootCredentials: { apiKey: string; apiSecret?: string; password?: string };
     windowUrl(): string;
   };
   /** Speaks as root; paths are below `{meta_url}`. */

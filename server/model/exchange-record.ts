@@ -48,6 +48,8 @@ export interface ExchangeRecord {
   traceId: string | undefined;
   userId: Uuid | undefined;
   apiKey?: string | undefined;
+  /** Number of the rejected request that it repeats. */
+  replayOf?: number | undefined;
 }
 
 /** The recorded part of a body in memory. Not a copy: the recorder copies it. */

@@ -47,6 +47,7 @@ export async function ask<const M extends Method, const P extends string>(
   options: AskOptions = {},
 ): Promise<Answer<AnswerAt<M, P>>> {
   const { timeoutMs = ANSWER_TIMEOUT_MS, commits } = options;
+  const sessionBefore = sessionState.value;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
   const request = () =>
@@ -83,7 +84,8 @@ export async function ask<const M extends Method, const P extends string>(
   // As: tests of the server check that responses match their routes.
   if (response.ok || isDeleted) return { ok: true, value: body as AnswerAt<M, P> };
   const isSignedOut = response.status === 401;
-  if (isSignedOut && !options.isSignIn) sessionState.expire();
+  // A late response says nothing about a session that began after the request.
+  if (isSignedOut && !options.isSignIn && sessionState.value === sessionBefore) sessionState.expire();
   return { ok: false, failure: failureIn(response, body, isSignedOut) };
 }
 

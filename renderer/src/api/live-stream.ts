@@ -23,9 +23,9 @@ export interface LiveStreamOptions {
   isServerReachable(): Promise<boolean>;
 }
 
-/** Over which time events a second are counted. */
+/** The time over which events per second are counted. */
 const RATE_WINDOW_MS = 5000;
-/** The server says with it that it no longer has what came after the last event that arrived. */
+/** The event with which the server reports that it no longer has what followed the last received event. */
 const RESET = 'reset';
 /** First event of a new stream: the current position. */
 const HELLO = 'hello';

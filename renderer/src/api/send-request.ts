@@ -14,6 +14,8 @@ export interface RequestToSend {
   asMe: boolean;
   /** As that user; for root. */
   as?: string | undefined;
+  /** The number of the rejected request that it repeats. */
+  replayOf?: number | undefined;
 }
 
 /** Sends a request to a public endpoint, through the gateway: the page itself may send requests to the platform only. */

@@ -25,20 +25,29 @@ export async function openSession(): Promise<void> {
 /** Is the server reachable, and does a session exist? Opens or closes the gate accordingly, unless the server is gone. */
 export async function checkSession(timeoutMs?: number): Promise<'there' | 'gone'> {
   const answer = await ask('GET', SESSION, { isSignIn: true, ...(timeoutMs !== undefined && { timeoutMs }) });
-  if (!answer.ok && answer.failure.kind === 'offline') return 'gone';
-  if (!answer.ok && answer.failure.kind === 'signed-out') sessionState.expire();
-  else sessionState.enter();
+  if (answer.ok) enterAs(answer.value.user.id);
+  else if (answer.failure.kind === 'offline') return 'gone';
+  else if (answer.failure.kind === 'signed-out') sessionState.expire();
+  else if (sessionState.value.kind === 'unknown')
+    sessionState.set({ kind: 'signed-out', reason: answer.failure.message });
   return 'there';
 }
 
 /** Throws FailureError. */
 export async function signIn(credentials: Credentials): Promise<void> {
   const key = makeSessionKey();
-  answered(await ask('POST', SESSION, { body: { ...credentials, key }, isSignIn: true }));
+  const { user } = answered(await ask('POST', SESSION, { body: { ...credentials, key }, isSignIn: true }));
   keepSessionKey(key);
-  sessionState.enter();
+  enterAs(user.id);
   // What was refused for want of a session is asked for again.
   void queryClient.invalidateQueries();
+}
+
+/** The data of the user before is not for another one. */
+function enterAs(userId: string): void {
+  const session = sessionState.value;
+  if (session.kind !== 'unknown' && session.userId !== userId) queryClient.clear();
+  sessionState.enter(userId);
 }
 
 export async function signOut(): Promise<void> {

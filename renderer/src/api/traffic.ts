@@ -24,15 +24,3 @@ export function useTraffic(filter: TrafficFilter) {
 export function useExchange(seq: number) {
   return useRead(PAST_TOPIC, `/inspect/traffic/${seq}`);
 }
-
-/** Returns the number of moments in each of the last `minutes` minutes, the oldest first. */
-export function perMinute(atMs: readonly number[], nowMs: number, minutes: number): number[] {
-  const counts = new Array<number>(minutes).fill(0);
-  for (const at of atMs) {
-    const ago = Math.floor((nowMs - at) / 60_000);
-    const slot = minutes - 1 - Math.max(0, ago);
-    const count = counts[slot];
-    if (count !== undefined) counts[slot] = count + 1;
-  }
-  return counts;
-}

@@ -35,20 +35,20 @@ export interface TreeQuery {
   /** Parts of name, type or id. */
   q?: string | undefined;
   collections?: readonly TypeWord[] | undefined;
-  /** Id of what everything has to be below. */
+  /** Id of the resource that all results are below. */
   scope?: string | undefined;
   limit?: number;
   /** Only resources without an ancestor that the user may view. */
   tops?: true;
 }
 
-/** Resources by name, type and place, wherever they are. */
+/** Finds resources by name, type and location in the whole world. */
 export function searchOptions({ q, collections, scope, limit = TREE_PAGE_ROWS, tops }: TreeQuery) {
   const query = { q, word: collections?.join(','), scope, limit, tops };
   return readOptions(keys.world, '/inspect/tree', query);
 }
 
-/** Everything below a resource, counted; the first of them by name. */
+/** The number of resources below a resource, and the first of them by name. */
 export function useSubtree(id: string, isEnabled: boolean, limit = 100) {
   return useRead(keys.world, `/inspect/tree/${id}/below`, { limit }, { enabled: isEnabled });
 }

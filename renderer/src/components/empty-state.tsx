@@ -26,7 +26,7 @@ export function Withheld({ text, children }: { text: string; children?: ReactNod
   );
 }
 
-/** Nothing there: why, and what to do next. */
+/** An empty list: the reason, and what to do next. */
 export function EmptyState({ title, text, icon: Icon = Sprout, needs, children }: EmptyStateProps) {
   const missing = useMissing(needs);
   if (missing !== undefined) return <Withheld text={missing} />;
@@ -49,7 +49,7 @@ export function NoMatch({ subject, onClear }: { subject: string; onClear(): void
   );
 }
 
-/** Something failed: what the server said of it, and a way to try again. */
+/** A failure with the server's message and a button to try again. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const failure = failureOf(error);
   return (

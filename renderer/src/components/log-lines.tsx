@@ -59,7 +59,7 @@ export function LogLines({ lines, expression, markedKey, isFollowing, onFollowin
       lastTop.current = element.scrollTop;
     };
     toEnd();
-    // The pane gets another size: who follows still wants to see the end.
+    // After a resize, a user who follows still sees the end.
     const observer = new ResizeObserver(toEnd);
     observer.observe(element);
     return () => observer.disconnect();

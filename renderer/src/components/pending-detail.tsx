@@ -8,7 +8,7 @@ export interface PendingDetailProps extends Pick<PendingProps, 'query'> {
   children?: ReactNode;
 }
 
-/** In the place of a detail that is not there: grey bars, or why, and the way to close it. */
+/** Replaces a detail that is not loaded: grey bars, or the reason and a button that closes it. */
 export function PendingDetail({ query, onClose, children }: PendingDetailProps) {
   return (
     <>

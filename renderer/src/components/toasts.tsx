@@ -1,5 +1,6 @@
 import { CircleCheck, CircleX, Info, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { sessionState } from '../api/session-state.ts';
 import { useValue, ValueStore } from '../value-store.ts';
 import { IconButton } from './button.tsx';
 
@@ -27,6 +28,7 @@ const announcement = new ValueStore('');
 let lastId = 0;
 let waiting: string | undefined;
 let isQuiet = false;
+sessionState.whenUserLeaves(() => toasts.set([]));
 
 /** Shows a short message at the lower left, and announces it. The lower right stays free for buttons. */
 export function toast(newToast: NewToast): void {

@@ -7,7 +7,7 @@ export interface HintProps {
   children: ReactNode;
 }
 
-/** A tooltip; shown on hover after a moment, and at once on keyboard focus. Never the only place where something is said. */
+/** A tooltip: shown on hover after a moment, and at once on keyboard focus. It only repeats or adds to what is visible. */
 export function Hint({ text, shortcut, children }: HintProps) {
   return (
     <TooltipTrigger delay={500} closeDelay={80}>

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { sessionState } from '../api/session-state.ts';
 import { preferences } from '../preferences/preferences.ts';
 import { type KeyBinding, Keyboard } from './keyboard.ts';
 
@@ -7,7 +8,8 @@ export const keyboard = new Keyboard(() => performance.now());
 /** Starts to listen; to be called once. */
 export function listenToKeys(): void {
   window.addEventListener('keydown', (event) => {
-    if (event.defaultPrevented || event.isComposing) return;
+    // After the end of a session, the window is behind the sign-in page.
+    if (event.defaultPrevented || event.isComposing || sessionState.value.kind !== 'signed-in') return;
     const isModal = topmostLayer() !== undefined;
     const { key, ctrlKey, metaKey, altKey } = event;
     // The editors live in shadow trees; from outside they would all look like a plain box.

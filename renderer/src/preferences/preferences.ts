@@ -11,12 +11,12 @@ export interface Preferences {
   isRailNarrow: boolean;
   /** Widths of split panes in pixels, by their name. */
   splits: Readonly<Record<string, number>>;
-  /** Columns that are not to be seen, by the name of their list. */
+  /** Hidden columns, by the name of their list. */
   hiddenColumns: Readonly<Record<string, readonly string[]>>;
   views: Readonly<Record<string, readonly SavedView[]>>;
   /** First steps that were done in this browser, and `hidden` when they are not wanted. */
   steps: readonly string[];
-  /** Is everything large, for those who look on from afar? */
+  /** True in presenter mode, in which everything is large. */
   isPresenting: boolean;
   /** True if terminals announce their output to a screen reader. */
   isTerminalAnnounced: boolean;
@@ -58,7 +58,7 @@ export function noteStep(step: FirstStep | 'hidden'): void {
   if (!steps.includes(step)) prefer({ steps: [...steps, step] });
 }
 
-/** Puts the theme on the page; to be called once, before the first picture. */
+/** Applies the theme to the page. Call it once, before the first render. */
 export function followTheme(): void {
   const apply = () => {
     const { theme } = preferences.value;

@@ -9,7 +9,7 @@ export interface Command {
   /** Other words that find it. */
   synonyms?: string;
   icon?: LucideIcon;
-  /** The keys that do it, too. */
+  /** Keys that also run it. */
   keys?: string | undefined;
   /** Heading in the palette. Default: "This screen". */
   group?: string;
@@ -18,7 +18,7 @@ export interface Command {
 
 export const commands = new ValueStore<readonly Command[]>([]);
 
-/** Commands that are there, in the palette and by their keys, while the component is. `run` may change with every drawing. */
+/** Offers commands in the palette and by their keys while the component is mounted. `run` may change with every render. */
 export function useCommands(offered: readonly Command[]): void {
   useKeys(offered.flatMap(({ keys, text, ...command }) => (keys ? [{ ...command, keys, does: text }] : [])));
   const latest = useRef(offered);

@@ -1,5 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
-import { type ReactNode, useEffect, useState } from 'react';
+import { Fragment, type ReactNode, useEffect, useState } from 'react';
+import { createPortal } from 'react-dom';
+import { knownSession } from '../api/identity.ts';
 import { signIn } from '../api/session.ts';
 import { sessionState } from '../api/session-state.ts';
 import { Button } from '../components/button.tsx';
@@ -8,12 +10,45 @@ import { TextField } from '../components/fields.tsx';
 import { useValue } from '../value-store.ts';
 import { Brand } from './brand.tsx';
 
-/** Shows the window to signed-in users, and the sign-in page to others, at the same address. */
+/**
+ * Shows the window to signed-in users, and the sign-in page to others, at the same address. When a session ends, the window stays behind the
+ * sign-in page with everything that was typed, for the same user.
+ */
 export function Gate({ children }: { children: ReactNode }) {
   const session = useValue(sessionState);
-  if (session.kind === 'signed-in') return children;
   if (session.kind === 'unknown') return <Waiting />;
-  return <SignIn reason={session.reason} />;
+  const { userId } = session;
+  return (
+    <>
+      {userId !== undefined && <Fragment key={userId}>{children}</Fragment>}
+      {session.kind === 'signed-out' &&
+        (userId === undefined ? <SignIn reason={session.reason} /> : <SignInAgain reason={session.reason} />)}
+    </>
+  );
+}
+
+/** In the browser's top layer, above all dialogs and lists. The attribute keeps the dialogs behind it from making it inert or closing. */
+function SignInAgain({ reason }: { reason: string | undefined }) {
+  return createPortal(
+    <dialog
+      ref={showModal}
+      role="alertdialog"
+      aria-label="Sign in to Terrarium"
+      data-react-aria-top-layer
+      onCancel={(event) => event.preventDefault()}
+      onClose={({ currentTarget }) => showModal(currentTarget)}
+      className="h-full max-h-none w-full max-w-none outline-none"
+    >
+      <SignIn reason={reason} />
+    </dialog>,
+    document.body,
+  );
+}
+
+/** Also after the browser has closed it, which the second Esc does in some. */
+function showModal(dialog: HTMLDialogElement) {
+  if (!dialog.open) dialog.showModal();
+  return () => dialog.close();
 }
 
 /** When waiting for the server begins to look like a fault. */
@@ -38,10 +73,14 @@ function Waiting() {
 
 function SignIn({ reason }: { reason: string | undefined }) {
   const signing = useMutation({ mutationFn: signIn });
-  const [username, setUsername] = useState('root');
+  const [username, setUsername] = useState(knownSession()?.user.name ?? 'root');
   const [password, setPassword] = useState('');
   useEffect(() => {
+    const { title } = document;
     document.title = 'Sign in - Terrarium';
+    return () => {
+      document.title = title;
+    };
   }, []);
   return (
     <main className="flex h-full items-start justify-center overflow-auto bg-bg px-4 pt-[16vh]">

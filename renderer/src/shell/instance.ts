@@ -26,7 +26,7 @@ export function useInstance(): Instance {
 export function instanceOf(dataDir: PlatformStatus['dataDir'], host: string): Instance {
   const parts = (dataDir ?? '').split(/[\\/]/).filter((part) => part !== '');
   const isNamed = parts.at(-2) === 'instances';
-  // The folder of the default instance is in the project that it is of.
+  // The default instance's folder is in its project.
   const name = (parts.at(-1)?.startsWith('.') ? parts.at(-2) : parts.at(-1)) ?? host.replace(/^terrarium\./, '');
   // All users of an instance see it in the same color, whether or not they see its folder.
   const sum = [...host].reduce((before, letter) => (before * 31 + (letter.codePointAt(0) ?? 0)) % HUES, 0);

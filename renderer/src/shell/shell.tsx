@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { live, togglePause } from '../api/live.ts';
 import { usePlatformStatus } from '../api/platform-status.ts';
 import { signOut } from '../api/session.ts';
+import { sessionState } from '../api/session-state.ts';
 import { Button, Key } from '../components/button.tsx';
 import { Copy as CopyButton, copyText } from '../components/copy.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -35,10 +36,12 @@ export function Shell({ current }: { current: ScreenName }) {
   useEffect(() => {
     if (current === 'resources') noteStep('browse');
   }, [current]);
+  const { kind: sessionKind } = useValue(sessionState);
   useEffect(() => {
+    if (sessionKind !== 'signed-in') return undefined;
     live.start();
     return () => live.stop();
-  }, []);
+  }, [sessionKind]);
 
   useKeys([{ keys: 'mod+k', does: 'Commands and resources', group: 'Window', run: () => setOpen('palette') }]);
   usePlaceCommands();

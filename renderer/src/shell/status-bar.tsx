@@ -7,14 +7,14 @@ import { State } from '../components/state.tsx';
 import { useValue } from '../value-store.ts';
 import { PlaceLink } from './place-link.tsx';
 
-/** The line at the foot: what applies to the whole platform. */
+/** The status bar, with what applies to the whole platform. */
 export function StatusBar() {
   const connection = useValue(live.connection);
   const rate = useValue(live.eventsPerSecond);
   const isPaused = useValue(live.isPaused);
   const heldCount = useValue(live.heldCount);
   const { data, isError } = usePlatformStatus();
-  // Refused, or not answered: what was known before may not be so any more.
+  // Without a response, earlier data may be outdated.
   const status = isError ? undefined : data;
   const problem = status && storageProblem(status);
   const engine = status?.engines.find(({ state }) => state !== 'off');

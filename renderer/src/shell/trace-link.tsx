@@ -1,6 +1,6 @@
 import { PlaceLink } from './place-link.tsx';
 
-/** A trace (W3C trace context): leads to what ran in it, and to the requests of it. */
+/** Links from a trace (W3C trace context) to its invocations and requests. */
 export function TraceLink({ traceId }: { traceId: string }) {
   const search = { q: `trace:${traceId}` };
   return (

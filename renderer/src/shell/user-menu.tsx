@@ -56,9 +56,9 @@ export function UserMenu() {
                   icon: UserPlus,
                   onAction: () => go({ screen: 'resources', id: org?.id, search: { new: 'colleague' } }),
                 },
+                { id: 'as', text: 'View as…', icon: Eye, onAction: () => setChoosing(true) },
               ]
             : []),
-          ...(user.isRoot ? [{ id: 'as', text: 'View as…', icon: Eye, onAction: () => setChoosing(true) }] : []),
           { id: 'out', text: 'Sign out', icon: LogOut, startsGroup: true, onAction: () => void signOut() },
         ]}
       />

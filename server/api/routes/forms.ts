@@ -9,6 +9,7 @@ export const FORM_STOPS = [
   'delivered',
   'replayed', // it was lost, and arrived when it was sent again
   'rejected', // by the CRM, or by a rule about calls to it
+  'answered', // by a rule about calls to the CRM, with a status of success
   'call', // an outbound call of the lambda failed
   'failed', // the lambda failed
   'invalid', // the body of the request is not JSON

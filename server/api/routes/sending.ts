@@ -4,7 +4,7 @@ import { defineRoutes, json, noContent, ok, route, SEES_ALL } from './route.ts';
 
 const headers = z.array(z.tuple([z.string().max(256), z.string().max(8_192)])).max(100);
 
-const requestToSend = z.strictObject({
+const requestParts = z.strictObject({
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']),
   path: z
     .string()
@@ -16,9 +16,12 @@ const requestToSend = z.strictObject({
   asMe: z.boolean().optional().describe('Send the credentials of the caller; otherwise none'),
   as: id.optional().describe('Sign this request in as this user; for the root user'),
 });
+const requestToSend = requestParts.extend({
+  replayOf: z.int().nonnegative().optional().describe('The number of the rejected request that it repeats'),
+});
 export type RequestToSend = z.output<typeof requestToSend>;
 
-const savedRequest = requestToSend.extend({
+const savedRequest = requestParts.extend({
   name: z.string().trim().min(1).max(80),
   body: z
     .string()

@@ -13,6 +13,7 @@ const code = `exports.run = async (event) => {
   if (message === 'nothing') return 'SUCCESS';
   const form = new URLSearchParams({ ...(message !== 'no oid' && process.env.CRM_OID && { oid: process.env.CRM_OID }), email });
   const path = message === 'typo' ? process.env.CRM_PATH : '/servlet/servlet.WebToLead';
+  if (message === 'twice') await fetch('https://crm.example.com' + path, { method: 'POST', body: form });
   await fetch('https://crm.example.com' + path, { method: 'POST', body: form });
   return 'SUCCESS';
 };`;
@@ -111,6 +112,80 @@ describe('GET /inspect/forms', () => {
       refused: 1,
       failed: 1,
     });
+  });
+
+  it('counts a form that the gateway rejected as delivered when the window sends it again with edits, and it arrives', async () => {
+    const { person, url, endpoint, submit, stops } = await makeForm({
+      plugins: { platformSecurity: { enabled: true } },
+    });
+    const sendAgain = async (email: string, endpointUrl = url) => {
+      const [{ requestSeq }] = await formsOf(`q=${person} is:unauthorized`);
+      await inspect('POST', '/requests', {
+        method: 'POST',
+        path: new URL(endpointUrl).pathname,
+        headers: [['Content-Type', 'application/json']],
+        body: JSON.stringify({ payload: { email } }),
+        replayOf: requestSeq,
+      });
+    };
+    await submit();
+    await sendAgain(`first-${person}`);
+    expect(await stops()).toEqual(['unauthorized', 'unauthorized']);
+    // A visitor's own header links nothing, and neither does a request to another endpoint.
+    const [{ requestSeq: lastSeq }] = await formsOf(`q=${person}`);
+    const replayHeaders = { 'X-Terrarium-Replay-Of': String(lastSeq) };
+    await platform.root.patch(`/acme/apiendpoints/${endpoint.id}`, [{ op: 'remove', path: '/properties/plugins' }]);
+    await send('POST', url, { headers: replayHeaders, body: { payload: { email: `visitor-${person}` } } });
+    await sendAgain(`elsewhere-${person}`, (await makeForm()).url);
+    expect(await stops()).toEqual(['delivered', 'delivered', 'unauthorized', 'unauthorized']);
+    await sendAgain(`second-${person}`);
+    expect(await stops()).toEqual(['delivered', 'delivered', 'delivered', 'replayed', 'replayed']);
+    const [{ executionId }] = await formsOf(`q=second-${person}`);
+    const { body: invocation } = await inspect('GET', `/invocations/${executionId}`);
+    expect(JSON.stringify(invocation)).not.toMatch(/replay-of/i);
+    const [first] = (await formsOf(`q=${person}`)).slice(-1);
+    expect(await formsOf(`id=${first.id}`)).toMatchObject([{ stop: 'replayed' }]);
+  });
+
+  it('lists a form that an outbound rule answered instead of the CRM, and its delivery by a replay', async () => {
+    const { person, lambda, submit, stops } = await makeForm();
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [
+      { op: 'add', path: '/properties/env/CRM_API_BASEPATH', value: 'https://crm.example.com/' },
+    ]);
+    const before = (await inspect('GET', '/outbound')).body.rules;
+    await inspect('PUT', '/outbound', { rules: [{ host: '{crm}', action: 'answer', status: 200, enabled: true }] });
+    await submit();
+    await inspect('PUT', '/outbound', { rules: [{ host: 'crm.example.com', action: 'answer', enabled: true }] });
+    await submit('typo');
+    await inspect('PUT', '/outbound', { rules: before });
+    expect(await stops()).toEqual(['answered', 'answered']);
+    const [{ executionId: ofTypo }] = await formsOf(`q=${person}`);
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [{ op: 'remove', path: '/properties/env' }]);
+    expect(await formsOf(`id=${ofTypo}`)).toMatchObject([
+      { stop: 'answered', reason: 'an outbound rule responded instead of the CRM' },
+    ]);
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [
+      { op: 'add', path: '/properties/env', value: lambda.properties.env },
+    ]);
+    const [, { executionId, rule, reason }] = await formsOf(`q=${person} is:answered`);
+    expect(rule).toMatchObject({ text: 'answer with 200 for {crm}' });
+    expect(reason).toBe('an outbound rule responded with 200 instead of the CRM');
+    await inspect('POST', `/invocations/${executionId}/replay`);
+    expect(await stops()).toEqual(['delivered', 'answered', 'replayed']);
+  });
+
+  it('does not list a delivered form as answered by a rule that applied to an earlier attempt or responded with an error', async () => {
+    const { person, submit, stops } = await makeForm();
+    const before = (await inspect('GET', '/outbound')).body.rules;
+    for (const status of [200, 503]) {
+      const rule = { host: '{crm}', action: 'answer', status, times: 1, enabled: true };
+      await inspect('PUT', '/outbound', { rules: [rule] });
+      await submit('twice');
+    }
+    await inspect('PUT', '/outbound', { rules: before });
+    expect(await stops()).toEqual(['delivered', 'delivered']);
+    for (const { executionId } of await formsOf(`q=${person}`))
+      expect(await formsOf(`id=${executionId}`)).not.toMatchObject([{ stop: 'answered' }]);
   });
 
   it('names the rule that stopped a form, and counts the form as delivered when its replay arrives', async () => {

@@ -27,6 +27,8 @@ const MAX_TARGET = 16 * 1024;
 export interface RecordedExchange extends Omit<RecordedRequest, 'seq' | 'outboundFailures'> {
   /** Absent: the trace of its invocation, if any. */
   traceId?: string | undefined;
+  /** Number of the rejected request that it repeats. */
+  replayOf?: number | undefined;
   request?: BodyPlace | undefined;
   response?: BodyPlace | undefined;
   details: BodyPlace;
@@ -43,7 +45,7 @@ export function addExchange(
   { exchanges, bodies }: { exchanges: RecordLog<RecordedExchange>; bodies: ByteLog },
   exchange: ExchangeRecord,
 ): void {
-  const { bodies: shared = {}, status, endpointId, executionId, atMs } = exchange;
+  const { bodies: shared = {}, status, endpointId, executionId, atMs, replayOf } = exchange;
   const [requestBody, answered] = storedBodies(exchange);
   const request = requestBody && keepShared(bodies, requestBody, shared, 'request');
   const response = answered && keepShared(bodies, answered, shared, 'response');
@@ -55,19 +57,33 @@ export function addExchange(
     `"isComplete":${exchange.isComplete},"details":${jsonOfPlace(details)}${status === undefined ? '' : `,"status":${status}`}` +
     `${request ? `,"request":${jsonOfPlace(request)}` : ''}${response ? `,"response":${jsonOfPlace(response)}` : ''}` +
     `${executionId === undefined ? '' : `,"executionId":"${executionId}"`}${optionalMember('endpointId', endpointId)}` +
-    `${optionalMember('userId', exchange.userId)}${optionalMember('traceId', exchange.traceId)}}`;
+    `${optionalMember('userId', exchange.userId)}${optionalMember('traceId', exchange.traceId)}${replayOf === undefined ? '' : `,"replayOf":${replayOf}`}}`;
   const end = Math.max(endOf(details), request ? endOf(request) : 0, response ? endOf(response) : 0);
-  const figures = { beganMs: wholeMsOf(atMs), tookMs: toMicros(exchange.durationMs), kind: kindOf(exchange), cause: 0 };
+  const figures = {
+    beganMs: wholeMsOf(atMs),
+    tookMs: toMicros(exchange.durationMs),
+    kind: kindOf(exchange.plane, replayOf),
+    cause: 0,
+  };
   const flags = { atMs, key: executionId ?? '', group: endpointId ?? '', mark: status ?? 0, figures };
   exchanges.add(flags, json, undefined, end);
 }
 
-/** As a number in the index: 1 for the gateway. */
-const kindOf = ({ plane }: Pick<RecordedExchange, 'plane'>) => (plane === 'gateway' ? 1 : 0);
-export const isGatewayKind = (kind: number): boolean => kind === 1;
+const GATEWAY = 1;
+const REPLAY = 2;
+/** As a number in the index. */
+const kindOf = (plane: RecordedExchange['plane'], replayOf: number | undefined) =>
+  (plane === 'gateway' ? GATEWAY : 0) + (replayOf === undefined ? 0 : REPLAY);
+export const isGatewayKind = (kind: number): boolean => (kind & GATEWAY) !== 0;
+export const isReplayKind = (kind: number): boolean => (kind & REPLAY) !== 0;
 
 export function figuresOfExchange(exchange: RecordedExchange): RecordFigures {
-  return { beganMs: Date.parse(exchange.at), tookMs: exchange.durationMs, kind: kindOf(exchange), cause: 0 };
+  return {
+    beganMs: Date.parse(exchange.at),
+    tookMs: exchange.durationMs,
+    kind: kindOf(exchange.plane, exchange.replayOf),
+    cause: 0,
+  };
 }
 
 /** Milliseconds with at most three decimals: all digits would take long to write. */
@@ -173,7 +189,7 @@ function searchedIn(bodies: ByteLog, position: BodyPlace | undefined, headers: D
 }
 
 export function toExchangeView(exchange: RecordedExchange, seq: number, outboundFailures: number): RecordedRequest {
-  const { traceId, request, response, details, ...summary } = exchange;
+  const { traceId, replayOf, request, response, details, ...summary } = exchange;
   return { ...summary, seq, ...(outboundFailures > 0 && { outboundFailures }) };
 }
 

@@ -3,6 +3,7 @@ import { decodedBody, type RemoteResponse, sendRequest, within } from '../../api
 import { type RequestToSend, type SavedRequest, sendingRoutes } from '../../api/routes/sending.ts';
 import { mountRoutes, type RouteGuard, requireRoot, targetOf } from '../../api/server/mount-routes.ts';
 import { pairsOf } from '../../gateway/forwarded-body.ts';
+import { replayHeader } from '../../gateway/replay-header.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import { masked } from '../../model/rules/masked-text.ts';
@@ -78,13 +79,14 @@ async function ask(
   request: RequestToSend,
   authorization: string | undefined,
 ): Promise<RemoteResponse> {
-  const { method, path } = request;
+  const { method, path, replayOf } = request;
   const body = method === 'GET' || method === 'HEAD' ? undefined : request.body || undefined;
   const url = `${gatewayUrl}${path}`;
   try {
     // Says what the body is where the headers do not.
     const { headers } = new Request(url, { method, headers: new Headers(request.headers), ...(body && { body }) });
     if (authorization !== undefined) headers.set('Authorization', authorization);
+    if (replayOf !== undefined) headers.set(...replayHeader(replayOf));
     return await sendRequest(url, {
       method,
       headers: { accept: '*/*', ...Object.fromEntries(headers) },

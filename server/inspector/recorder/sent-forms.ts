@@ -2,19 +2,23 @@ import type { FormStop, FormView } from '../../api/routes/forms.ts';
 import type { FormFacts } from '../../api/routes/recorded-queries.ts';
 import type { Lead, RefusedForm } from '../../mocks/crm/lead.ts';
 import type { MockCrm } from '../../mocks/crm/mock-crm.ts';
-import { isKnownForm } from '../../model/crm-form.ts';
+import { hostnameIn, isKnownForm } from '../../model/crm-form.ts';
 import type { FigureState } from '../../model/figures.ts';
 import { idIn, jsonIn, memberOf } from '../../model/json.ts';
+import { isResponseText, OWN_CRM } from '../../model/outbound-rule.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { WEB_FORM } from '../../model/web-form.ts';
+import { crmHostIn } from '../../runtimes/lambdas/process/lambda-environment.ts';
 import type { Placed } from '../../storage/records/record-log.ts';
 import { failureText, isInputInvalid } from './failure-runs.ts';
 import { bodyAt } from './recorded-bodies.ts';
-import { factsOfExchange, isGatewayKind, toExchangeView } from './recorded-exchange.ts';
+import { factsOfExchange, isGatewayKind, isReplayKind, toExchangeView } from './recorded-exchange.ts';
 import {
+  detailsOf,
   factsOfInvocation,
   failedCallOf,
   isReplayMark,
+  type RecordedCall,
   type RecordedInvocation,
   toSummaryView,
 } from './recorded-invocation.ts';
@@ -171,13 +175,21 @@ export class SentForms {
       if (!placed || stop === undefined) return undefined;
       const { item } = placed;
       const finalStop = isReplayed ? 'replayed' : stop;
-      const view = (): FormView => ({
-        ...{ seq: 0, id: item.executionId, at: item.acceptedAt, stop: finalStop },
-        reason: stop === 'unsent' ? 'the lambda made no outbound call' : failureText(bodies, item, undefined),
-        mapped: payloadIn(bodyAt(bodies, item.event)?.bytes),
-        ...{ lambdaId: item.lambdaId, lambdaName: item.lambdaName, executionId: item.executionId },
-        rule: failedCallOf(bodies, item)?.rules?.at(-1),
-      });
+      const view = (): FormView => {
+        const answered = stop === 'answered' ? this.#answeredCallOf(item) : undefined;
+        return {
+          ...{ seq: 0, id: item.executionId, at: item.acceptedAt, stop: finalStop },
+          reason:
+            stop === 'unsent'
+              ? 'the lambda made no outbound call'
+              : stop === 'answered'
+                ? `an outbound rule responded ${answered ? `with ${answered.status} ` : ''}instead of the CRM`
+                : failureText(bodies, item, undefined),
+          mapped: payloadIn(bodyAt(bodies, item.event)?.bytes),
+          ...{ lambdaId: item.lambdaId, lambdaName: item.lambdaName, executionId: item.executionId },
+          rule: (answered ?? failedCallOf(bodies, item))?.rules?.at(-1),
+        };
+      };
       const facts = factsOfInvocation(bodies, item, toSummaryView(item, seq, undefined), () => '');
       return { stop: finalStop, view, body: () => [facts.event()] };
     };
@@ -202,7 +214,24 @@ export class SentForms {
     if (!isForm) return undefined;
     if (call) return isRejected ? 'rejected' : 'call';
     if (!outcome.ok) return isInvalid ? 'invalid' : 'failed';
+    if (this.#answeredCallOf(item)) return 'answered';
     return outboundCalls === 0 && outboundFailures === 0 && isWebForm ? 'unsent' : undefined;
+  }
+
+  /** The call with the form, if an outbound rule responded to it with success instead of the CRM. */
+  #answeredCallOf(item: RecordedInvocation): RecordedCall | undefined {
+    if (item.outboundCalls === 0) return undefined;
+    const basepath = memberOf(this.#view.find(item.lambdaId)?.properties.env, 'CRM_API_BASEPATH');
+    const crmHost = crmHostIn(typeof basepath === 'string' ? basepath : undefined)?.hostname;
+    const ruleOf = ({ rules }: RecordedCall) => rules?.at(-1)?.text ?? '';
+    const isForm = (call: RecordedCall) =>
+      call.method === 'POST' &&
+      URL.canParse(call.url) &&
+      (isKnownForm(new URL(call.url).pathname) ||
+        hostnameIn(new URL(call.url)) === crmHost ||
+        ruleOf(call).endsWith(` for ${OWN_CRM}`));
+    const call = detailsOf(this.#recorder.bodies, item)?.outbound.findLast(isForm);
+    return call && (call.status ?? 500) < 400 && isResponseText(ruleOf(call)) ? call : undefined;
   }
 
   /** Keys of the invocations whose form arrived when it was sent again. */
@@ -226,9 +255,10 @@ export class SentForms {
     const groups = new Set(endpoints.map(({ id }) => exchanges.groupOf(id)));
     const noKey = exchanges.groupOf('');
     const arrivals = this.#arrivals();
+    const resent = this.#resentRequests();
     for (const { seq, group, key, mark, kind, beganMs } of exchanges.marks())
       if (isGatewayKind(kind) && mark >= 400 && key === noKey && groups.has(group))
-        yield this.#requestCandidate(seq, beganMs, isWanted, arrivals);
+        yield this.#requestCandidate(seq, beganMs, isWanted, arrivals, resent);
   }
 
   /** When the newest lead of each event arrived, by the lambda's id and the event's text. A replay repeats another request. */
@@ -242,7 +272,29 @@ export class SentForms {
     return arrivals;
   }
 
-  #requestCandidate(seq: number, atMs: number, isWanted: IsWanted, arrivals = this.#arrivals()): Candidate {
+  /** Numbers of the rejected requests that the window sent again, with or without edits, and whose form arrived. */
+  #resentRequests(): Set<number> {
+    const { exchanges, invocations } = this.#recorder;
+    const delivered = this.#replayedKeys();
+    for (const { executionId } of this.#crm.listLeads())
+      if (executionId !== undefined) delivered.add(invocations.groupOf(executionId));
+    const resent = new Set<number>();
+    for (const { seq, key, kind } of exchanges.marks()) {
+      if (!isReplayKind(kind) || !(delivered.has(key) || resent.has(seq))) continue;
+      const item = exchanges.at(seq)?.item;
+      const original = item?.replayOf;
+      if (original !== undefined && exchanges.at(original)?.item.endpointId === item?.endpointId) resent.add(original);
+    }
+    return resent;
+  }
+
+  #requestCandidate(
+    seq: number,
+    atMs: number,
+    isWanted: IsWanted,
+    arrivals = this.#arrivals(),
+    resent = this.#resentRequests(),
+  ): Candidate {
     const { exchanges, bodies } = this.#recorder;
     const read = (): FormParts | undefined => {
       const placed = exchanges.at(seq);
@@ -256,7 +308,7 @@ export class SentForms {
       // Sent again by the window or by the visitor.
       const bytes = ofLambda && body();
       const arrivedAt = bytes && ofLambda.get(Buffer.from(bytes).toString());
-      const isResent = arrivedAt !== undefined && arrivedAt >= item.at;
+      const isResent = resent.has(seq) || (arrivedAt !== undefined && arrivedAt >= item.at);
       const stop = isResent ? 'replayed' : (REJECTIONS[status] ?? 'gateway');
       const view = (): FormView => ({
         ...{ seq: 0, id: `request-${seq}`, at: item.at, stop, requestSeq: seq, endpointId: item.endpointId },

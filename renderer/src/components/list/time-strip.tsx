@@ -30,9 +30,9 @@ export interface TimeStripProps {
 const HEIGHT = 48;
 /** Space above the bars for the marks. */
 const TOP = 7;
-/** So that one of thousands is seen. */
+/** Minimum height, so that one of thousands is visible. */
 const MIN_BAR = 2;
-/** Shorter than that is a press. */
+/** A shorter drag is a press. */
 const BRUSH_SHARE = 0.01;
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -48,7 +48,7 @@ interface ScaleDialogProps {
   onClose(): void;
 }
 
-/** The wanted number of instances of a container. */
+/** Asks for a container's number of instances. */
 function ScaleDialog({ record, onScale, onClose }: ScaleDialogProps) {
   const [instances, setInstances] = useState(requestedInstances(record));
   const scale = () => {

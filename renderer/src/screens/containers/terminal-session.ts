@@ -147,8 +147,7 @@ export function hasTerminal(containerId: string): boolean {
 }
 
 // The next user who signs in must not see this output.
-sessionState.watch(() => {
-  if (sessionState.value.kind !== 'signed-out') return;
+sessionState.whenUserLeaves(() => {
   for (const session of sessions.values()) session.dispose();
   sessions.clear();
 });

@@ -16,7 +16,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { TraceLink } from '../../shell/trace-link.tsx';
 import { useSearch } from '../../url.ts';
 import { refusalOf, rejectingCheckOf } from './refusal.ts';
-import type { WrittenRequest } from './saved-requests.ts';
+import type { FirstRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
 
 /** The headers that belong to the connection or were hidden. */
@@ -24,7 +24,8 @@ const NOT_SENT =
   /^(host|connection|content-length|accept-encoding|transfer-encoding|expect|authorization|cookie|sec-.*)$/i;
 
 /** The request as one can write it again. */
-export function requestOf({ method, target, request, userId }: RecordedExchange): WrittenRequest {
+export function requestOf(exchange: RecordedExchange): FirstRequest {
+  const { seq, method, target, request, status = 0, executionId, userId } = exchange;
   const headers = request.headers.filter(([name]) => !NOT_SENT.test(name));
   return {
     method,
@@ -32,10 +33,11 @@ export function requestOf({ method, target, request, userId }: RecordedExchange)
     headers: headers.map(([name, value]) => `${name}: ${value}`).join('\n'),
     body: request.body?.text ?? '',
     asMe: userId !== undefined,
+    ...(executionId === undefined && status >= 400 && { replayOf: seq }),
   };
 }
 
-export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(request: WrittenRequest): void }) {
+export function ExchangeDetail({ seq, onSend }: { seq: number; onSend(request: FirstRequest): void }) {
   const [{ tab }, change] = useSearch();
   const read = useExchange(seq);
   const exchange = read.data;

@@ -17,6 +17,11 @@ export interface WrittenRequest {
   as?: string | undefined;
 }
 
+/** A request to edit, and the number of the rejected request that it repeats. */
+export interface FirstRequest extends WrittenRequest {
+  replayOf?: number;
+}
+
 const TOPIC = 'saved requests';
 
 /** The requests that are saved on the platform, for all users who can send requests. */

@@ -11,7 +11,7 @@ import { useGo, useSearch } from '../../url.ts';
 import { EndpointsTable } from './endpoints-table.tsx';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { keyOfRequest, REQUEST_COLUMNS } from './request-columns.tsx';
-import type { WrittenRequest } from './saved-requests.ts';
+import type { FirstRequest } from './saved-requests.ts';
 import { NEW_REQUEST, SendDialog } from './send-dialog.tsx';
 
 const PLANES = [
@@ -41,11 +41,11 @@ const REQUESTS: EventKind<RecordedRequest> = {
   },
 };
 
-/** The public endpoints above what comes in. */
+/** The public endpoints above the list of requests. */
 export default function GatewayScreen() {
   const [{ q, sel, scope, plane = 'gateway', endpoint, dialog }, change] = useSearch();
   const go = useGo();
-  const [written, setWritten] = useState<WrittenRequest>();
+  const [written, setWritten] = useState<FirstRequest>();
   const traffic = useTraffic({ q: q || undefined, scope, endpoint, plane: plane === 'all' ? undefined : plane });
   const { data: figures } = useFigures(traffic.source);
   return (

@@ -17,7 +17,7 @@ import { JsonView } from '../../components/json-view.tsx';
 import { NameDialog } from '../../components/name-dialog.tsx';
 import { Segments } from '../../components/segments.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useSavedRequests, type WrittenRequest } from './saved-requests.ts';
+import { type FirstRequest, useSavedRequests, type WrittenRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].map((id) => ({ id, text: id }));
@@ -35,14 +35,16 @@ export const NEW_REQUEST: WrittenRequest = {
 };
 
 /** A form for a request to a public endpoint, sent through the gateway, and the response. */
-export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(): void }) {
-  const [writtenRequest, setWrittenRequest] = useState(first);
+export function SendDialog({ first, onClose }: { first: FirstRequest; onClose(): void }) {
+  const { replayOf: firstReplayOf, ...firstRequest } = first;
+  const [writtenRequest, setWrittenRequest] = useState<WrittenRequest>(firstRequest);
+  const [replayOf, setReplayOf] = useState(firstReplayOf);
   const gatewayUrl = usePlatformStatus().data?.addresses.gatewayUrl ?? '';
   const { requests: saved, save, remove } = useSavedRequests();
   const [savedAs, setSavedAs] = useState<string>();
   const [isNaming, setNaming] = useState(false);
   const sending = useMutation({
-    mutationFn: () => sendThroughGateway({ ...writtenRequest, headers: headersIn(writtenRequest.headers) }),
+    mutationFn: () => sendThroughGateway({ ...writtenRequest, headers: headersIn(writtenRequest.headers), replayOf }),
   });
   const me = useIdentity().data?.user;
   const isRoot = me?.isRoot === true;
@@ -98,6 +100,8 @@ export function SendDialog({ first, onClose }: { first: WrittenRequest; onClose(
               value={chosen?.name}
               onChange={(name) => {
                 setSavedAs(name);
+                // It does not repeat the rejected request.
+                setReplayOf(undefined);
                 setWrittenRequest(saved.find((savedRequest) => savedRequest.name === name)?.request ?? writtenRequest);
               }}
             />

@@ -4,7 +4,7 @@ import { TableHead } from '../../components/table-head.tsx';
 import { partsOf, type VariableDifference } from './record-parts.ts';
 
 export interface RecordDifferenceProps {
-  /** Read aloud. */
+  /** Text for screen readers. */
   label: string;
   /** Undefined: there was none. */
   before: unknown;

@@ -1,6 +1,6 @@
 import { readableCode } from '../lambdas/code-text.ts';
 
-/** A variable that two records do not agree on; undefined where there is none. */
+/** A variable that differs between two records; undefined in a record that lacks it. */
 export interface VariableDifference {
   name: string;
   before: string | undefined;

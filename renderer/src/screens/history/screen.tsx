@@ -146,16 +146,13 @@ function InstanceMenu({ open, onOpen }: InstanceMenuProps) {
 }
 
 const PAGE = 100;
-/** Until it is known what is in sight. */
+/** Rows that are read before the visible ones are known. */
 const FIRST_RANGE = { first: 0, last: 60 };
 const NO_BLOCKS: readonly number[] = [];
 const rowsOf = ({ commits }: CommitPage) => commits.map((commit): CommitRow => ({ seq: commit.seq, commit }));
 const nextOf = ({ next }: CommitPage) => next;
 
-/**
- * The changes that are kept, newest first: all of them, however many there are, of which only those in sight are read; or those of
- * the scope, and those that the words in the address are about, for which the server looks.
- */
+/** The changes, newest first. Without a filter, only the visible rows are read; with one, the server searches. */
 function useCommitList(span: ReturnType<typeof useSpan>): {
   list: ListRows<CommitRow>;
   onDrawn(first: number, last: number): void;

@@ -32,7 +32,7 @@ function OutboundPolicy() {
   );
 }
 
-/** A form for a CRM that reached none of the mock's, until a form arrives. */
+/** Warns of a CRM form that did not reach the mock CRM, until a form arrives there. */
 function UncaughtForm() {
   const [warned] =
     useRead(keys.invocations, '/inspect/outbound-calls', { q: 'is:warned caught:no', limit: 1 }).data?.calls ?? [];

@@ -9,7 +9,7 @@ import { useHasDraft } from '../../draft-store.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { codeDrafts, variableDrafts } from './drafts.ts';
 
-/** A lambda, with how it fared of late; without that it did not run. */
+/** A lambda with its latest results, if it has run. */
 export interface LambdaRow {
   record: PlatformRecord;
   use: LambdaUse | undefined;
@@ -105,7 +105,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
   },
 ];
 
-/** In the order of how urgent it is. */
+/** Sorted by urgency. */
 function stateOf(use: LambdaUse | undefined): number {
   if (!use) return 0;
   return use.lastFailure?.executionId === use.last.executionId ? 2 : 1;

@@ -1,4 +1,4 @@
-/** A printed line, as far as it decides what belongs together. */
+/** The parts of a printed line that decide its grouping. */
 interface PrintedLine {
   stream: 'stdout' | 'stderr';
   text: string;
@@ -19,7 +19,7 @@ const FOREIGN = /[( ]node:|\/dist\/server\/|\/node_modules\/terrarium-emulator\/
 /** Groups the lines of stack traces. @param isFolding without it, all frames stay in the text */
 export function logEntries<Line extends PrintedLine>(lines: readonly Line[], isFolding = true): LogEntry<Line>[] {
   const entries: LogEntry<Line>[] = [];
-  /** The place of the newest entry of each instance, and whether it is a trace. */
+  /** The index of the newest entry of each instance, and whether it is a trace. */
   const newest = new Map<string | undefined, { index: number; isTrace: boolean }>();
   for (const line of lines) {
     const { instance, stream, text } = line;

@@ -8,7 +8,7 @@ import type { RunResult } from './runs.ts';
 
 type Lines = RunResult['logs'];
 
-/** Most lines, and characters of them, that are drawn before one asks for more. */
+/** Limits of what is drawn before the user asks for more. */
 const SHOWN_LINES = 400;
 const SHOWN_CHARS = 60_000;
 
@@ -55,7 +55,7 @@ export function RunLog({ lines }: { lines: Lines }) {
   );
 }
 
-/** As many of the first lines as are drawn at once; one at least. */
+/** The first lines that are drawn at once, at least one. */
 function collapsed(lines: Lines): Lines {
   let chars = 0;
   const end = lines.findIndex(({ text }, index) => {

@@ -40,7 +40,7 @@ export default function LambdasScreen() {
   );
   const chosen = lambdas.records.find((lambda) => lambda.id === id);
   const lastName = useLastName(id, chosen);
-  // Where there is one environment, that is where.
+  // With a single environment, there is no choice.
   const environments = useQuery(searchOptions({ collections: ['environments'], scope: scope.id, limit: 2 })).data;
   const onlyEnvironment = environments?.total === 1 ? environments.rows[0]?.id : undefined;
   const create = () => change({ new: 'lambda' }, { isNewStep: true });
@@ -106,7 +106,7 @@ export default function LambdasScreen() {
   );
 }
 
-/** The id of the place that most of them are in: the likeliest for one more. */
+/** The id of the environment with the most lambdas, the likeliest for a new one. */
 function commonPlace(lambdas: readonly PlatformRecord[]): string | undefined {
   const counts = new Map<string | undefined, number>();
   for (const lambda of lambdas) counts.set(parentIdOf(lambda), (counts.get(parentIdOf(lambda)) ?? 0) + 1);
@@ -135,7 +135,7 @@ function useLastName(id: string | undefined, lambda: PlatformRecord | undefined)
   return lastSeen?.id === id ? lastSeen?.name : undefined;
 }
 
-/** Every lambda of the scope, with how it fared of late. */
+/** Every lambda of the scope with its latest results. */
 function useLambdaRows() {
   const lambdas = useAllOfType('lambdas');
   const use = useRead(keys.invocations, '/inspect/lambda-use', {}, { keepsLast: true });
@@ -146,7 +146,7 @@ function useLambdaRows() {
   return { ...lambdas, rows };
 }
 
-/** A lambda that is deleted, or was never; what one had written for it is not lost. */
+/** Replaces the page of a deleted or unknown lambda; unsaved code is not lost. */
 function DeletedLambda({ id, name }: { id: string; name: string | undefined }) {
   const locationQuery = usePlace(id);
   const isTaken = locationQuery.error !== null && failureOf(locationQuery.error).code === 403;

@@ -10,12 +10,12 @@ import { PendingDetail } from '../../components/pending-detail.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { WindowLocation } from '../../url.ts';
 import { requestOf } from '../gateway/exchange-detail.tsx';
-import type { WrittenRequest } from '../gateway/saved-requests.ts';
+import type { FirstRequest } from '../gateway/saved-requests.ts';
 import { SendDialog } from '../gateway/send-dialog.tsx';
 import { FailureStory } from '../invocations/failure-story.tsx';
 import { nextStepOf, STOPS } from './form-stops.ts';
 import { Marked } from './marked-text.tsx';
-import type { FormView } from './use-leads.ts';
+import { type FormView, nameOf } from './use-leads.ts';
 
 /** The parts that a form passes, in order. */
 const STATIONS = ['Form', 'Gateway', 'Lambda', 'CRM'] as const;
@@ -23,14 +23,13 @@ const STATIONS = ['Form', 'Gateway', 'Lambda', 'CRM'] as const;
 /** A form that never reached the mock CRM: where it stopped, why, and the next step. */
 export function FormDetail({ form, onClose }: { form: FormView; onClose(): void }) {
   const { at, stop, reason, mapped, executionId, requestSeq } = form;
-  const { firstName, lastName } = mapped;
   const next = nextStepOf(form);
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <div className="border-b border-line px-4 py-2.5">
         <div className="flex items-center gap-2">
           <h2 dir="auto" className="truncate text-title">
-            {[firstName, lastName].filter(Boolean).join(' ') || '(no name)'}
+            {nameOf(form) || '(no name)'}
           </h2>
           <span className="truncate text-muted">{mapped.company}</span>
           <IconButton icon={X} label="Close the detail" onPress={onClose} className="ml-auto" />
@@ -84,7 +83,8 @@ function FormStations({ form: { stop, requestSeq, executionId, lambdaId, lambdaN
   const request: WindowLocation | undefined =
     requestSeq === undefined ? undefined : { screen: 'gateway', search: { sel: String(requestSeq) } };
   const locations = [undefined, request, invocation, undefined];
-  const stoppedAt = stop === 'replayed' ? STATIONS.length : requestSeq !== undefined ? 1 : stop === 'rejected' ? 3 : 2;
+  const stopped = requestSeq !== undefined ? 'Gateway' : stop === 'rejected' || stop === 'answered' ? 'CRM' : 'Lambda';
+  const stoppedAt = stop === 'replayed' ? STATIONS.length : STATIONS.indexOf(stopped);
   return (
     <ol aria-label="From the form to the lead" className="flex flex-wrap items-center gap-2 px-4 pt-3">
       {STATIONS.slice(0, stoppedAt + 1).map((station, index) => {
@@ -108,7 +108,7 @@ function FormStations({ form: { stop, requestSeq, executionId, lambdaId, lambdaN
 }
 
 /** The likely cause. It names the rule that stopped the form, except for a failure that is not listed any more. */
-function Cause({ executionId, rule }: { executionId: string; rule: FormView['rule'] }) {
+export function Cause({ executionId, rule }: { executionId: string; rule?: FormView['rule'] }) {
   const run = useFailure(executionId);
   if (run) return <FailureStory run={run} />;
   return rule && <p className="mt-1">Outbound rule: {rule.text}</p>;
@@ -117,7 +117,7 @@ function Cause({ executionId, rule }: { executionId: string; rule: FormView['rul
 /** The request that the gateway rejected, and how to send it again. */
 function RejectedRequest({ seq, onClose }: { seq: number; onClose(): void }) {
   const read = useExchange(seq);
-  const [written, setWritten] = useState<WrittenRequest>();
+  const [written, setWritten] = useState<FirstRequest>();
   if (!read.data) return <PendingDetail query={read} onClose={onClose} />;
   const { request } = read.data;
   return (

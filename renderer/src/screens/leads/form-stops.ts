@@ -7,6 +7,7 @@ export const STOPS: Readonly<Record<FormStop, { is: Condition; text: string }>> 
   delivered: { is: 'ok', text: 'delivered' },
   replayed: { is: 'idle', text: 'delivered on replay' },
   rejected: { is: 'error', text: 'rejected by the CRM' },
+  answered: { is: 'warning', text: 'answered by a rule' },
   call: { is: 'error', text: 'outbound call failed' },
   failed: { is: 'error', text: 'lambda failed' },
   invalid: { is: 'error', text: 'invalid JSON' },

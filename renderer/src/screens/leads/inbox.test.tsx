@@ -1,8 +1,8 @@
-import { screen, within } from '@testing-library/react';
+import { screen, waitFor, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { beforeAll, expect, it } from 'vitest';
 import { sharedPlatform } from '../../../testing/platform.mjs';
-import { renderWindow } from '../../../testing/render-window.tsx';
+import { fill, renderWindow } from '../../../testing/render-window.tsx';
 
 const platform = sharedPlatform({ seed: 'demo' });
 const submit = (body: string) =>
@@ -12,11 +12,13 @@ const submit = (body: string) =>
     body,
   });
 
+let endpointId = '';
+
 beforeAll(async () => {
   const { body } = await platform.root.get('/demo/apiendpoints?expand=true');
-  const { id } = body.find(({ properties }: { properties: { resource: string } }) => properties.resource === '/lead');
+  endpointId = body.find(({ properties }: { properties: { resource: string } }) => properties.resource === '/lead').id;
   await submit('{"payload": {"email": "grace@example.com",}}');
-  await platform.root.patch(`/demo/apiendpoints/${id}`, [
+  await platform.root.patch(`/demo/apiendpoints/${endpointId}`, [
     { op: 'add', path: '/properties/plugins', value: { rateLimit: { enabled: true, perMinute: 1 } } },
   ]);
   const form = JSON.stringify({ payload: { firstName: 'Grace', email: 'grace@example.com' } });
@@ -43,4 +45,13 @@ it('a form that the rate limit stopped is found by its body, shows where it stop
   await userEvent.click(await within(detail).findByRole('button', { name: 'Send again' }));
   const dialog = await screen.findByRole('dialog');
   expect(within(dialog).getByDisplayValue(/grace@example\.com/)).toBeTruthy();
+  await platform.root.patch(`/demo/apiendpoints/${endpointId}`, [{ op: 'remove', path: '/properties/plugins' }]);
+  await fill(dialog, 'Body', JSON.stringify({ payload: { firstName: 'Grace', email: 'corrected@example.com' } }));
+  // A saved request still repeats the rejected request.
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Save' }));
+  const naming = await screen.findByRole('dialog', { name: 'Save the request' });
+  await userEvent.click(within(naming).getByRole('button', { name: 'Save' }));
+  await waitFor(() => expect(naming.isConnected).toBe(false));
+  await userEvent.click(within(dialog).getByRole('button', { name: 'Send' }));
+  expect(await within(detail).findByText('Sent again and delivered.')).toBeTruthy();
 });

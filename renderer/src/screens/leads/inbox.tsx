@@ -15,10 +15,9 @@ import { FormDetail } from './form-detail.tsx';
 import { nextStepOf, STOPS } from './form-stops.ts';
 import { LeadDetail } from './lead-detail.tsx';
 import { Marked, MarkWanted } from './marked-text.tsx';
-import { FORMS_PATH, type FormFilter, type FormView, useForm, type useForms } from './use-leads.ts';
+import { FORMS_PATH, type FormFilter, type FormView, nameOf, useForm, type useForms } from './use-leads.ts';
 
 const keyOf = ({ id }: FormView) => id;
-const nameOf = ({ mapped }: FormView) => [mapped.firstName, mapped.lastName].filter(Boolean).join(' ');
 
 export const FORM_QUERY: QueryBarProps = {
   subject: 'leads',
@@ -68,7 +67,7 @@ const LAMBDA: GridColumn<FormView> = {
 const STOP: GridColumn<FormView> = {
   id: 'stop',
   header: 'State',
-  width: 190,
+  width: 204,
   sortBy: ({ stop }) => stop,
   cell: ({ stop, isForAnotherCrm, isUnusualPath }) => {
     if (isForAnotherCrm) return <State is="error">another oid</State>;
@@ -80,7 +79,7 @@ const NEXT: GridColumn<FormView> = {
   id: 'next',
   header: 'Next step',
   hideOrder: 2,
-  width: 120,
+  width: 136,
   cell: (form) => {
     const next = nextStepOf(form);
     return next && <PlaceLink to={next.location}>{next.text}</PlaceLink>;

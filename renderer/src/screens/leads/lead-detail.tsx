@@ -1,6 +1,5 @@
 import { Check, CircleHelp, Minus, Plus, Trash2, X } from 'lucide-react';
 import { isKnownForm } from '../../../../server/model/crm-form.ts';
-import { useFailure } from '../../api/failures.ts';
 import { Time } from '../../components/amount.tsx';
 import { IconButton } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
@@ -9,11 +8,11 @@ import { JsonView } from '../../components/json-view.tsx';
 import { State } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { FailureStory } from '../invocations/failure-story.tsx';
+import { Cause } from './form-detail.tsx';
 import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unusedMembersOf, type Verdict } from './mapping.ts';
 import { Marked } from './marked-text.tsx';
 import { SentBy } from './sent-by.tsx';
-import { type Lead, useDeleteLeads } from './use-leads.ts';
+import { type Lead, nameOf, useDeleteLeads } from './use-leads.ts';
 
 const MARKS: Record<Verdict, { icon: typeof Check; label: string; colour: string }> = {
   ok: { icon: Check, label: 'correct', colour: 'text-ok' },
@@ -34,7 +33,7 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
       <div className="border-b border-line px-4 py-2.5">
         <div className="flex items-center gap-2">
           <h2 dir="auto" className="truncate text-title">
-            {[mapped.firstName, mapped.lastName].filter(Boolean).join(' ') || '(no name)'}
+            {nameOf(lead) || '(no name)'}
           </h2>
           <span className="truncate text-muted">{mapped.company}</span>
           <IconButton
@@ -165,11 +164,6 @@ function Refusal({
       {executionId !== undefined && <Cause executionId={executionId} />}
     </div>
   );
-}
-
-function Cause({ executionId }: { executionId: string }) {
-  const run = useFailure(executionId);
-  return run && <FailureStory run={run} />;
 }
 
 /** Payload values that arrived nowhere: often, a name is spelled differently. */

@@ -22,15 +22,16 @@ const WAYS = [
   { id: 'error', text: 'Network error' },
 ];
 
-export function RuleDialog({
-  rule,
-  onKeep,
-  onClose,
-}: {
+const COUNT_RANGE = { minValue: 0, maxValue: 1_000_000 };
+const STATUS_FORMAT = { useGrouping: false };
+
+interface RuleDialogProps {
   rule: RuleRequest;
   onKeep(rule: RuleRequest): void;
   onClose(): void;
-}) {
+}
+
+export function RuleDialog({ rule, onKeep, onClose }: RuleDialogProps) {
   const [host, setHost] = useState(rule.host);
   const [action, setAction] = useState<OutboundAction>(rule.action);
   const [delayMs, setDelayMs] = useState(rule.delayMs ?? 3_000);
@@ -104,14 +105,7 @@ export function RuleDialog({
         )}
         {action === 'answer' && (
           <>
-            <NumberField
-              label="Status"
-              value={answerStatus}
-              minValue={200}
-              maxValue={599}
-              formatOptions={{ useGrouping: false }}
-              onChange={setAnswerStatus}
-            />
+            <StatusField value={answerStatus} onChange={setAnswerStatus} />
             <Segments label="Body" segments={BODIES} value={source} onChange={setSource} />
             {source === 'file' ? (
               <TextField label="Absolute path of the file" value={file} onChange={setFile} isMono />
@@ -124,34 +118,15 @@ export function RuleDialog({
               onChange={setContentType}
               isMono
             />
-            <NumberField
-              label="Number of calls (0: all)"
-              value={times}
-              minValue={0}
-              maxValue={1_000_000}
-              onChange={setTimes}
-            />
-            <NumberField
-              label="After how many calls"
-              value={after}
-              minValue={0}
-              maxValue={1_000_000}
-              onChange={setAfter}
-            />
+            <NumberField label="Number of calls (0: all)" value={times} {...COUNT_RANGE} onChange={setTimes} />
+            <NumberField label="After how many calls" value={after} {...COUNT_RANGE} onChange={setAfter} />
           </>
         )}
         {action === 'fail' && (
           <>
             <Segments label="With what" segments={WAYS} value={way} onChange={setWay} />
             {way === 'status' ? (
-              <NumberField
-                label="Status"
-                value={status}
-                minValue={200}
-                maxValue={599}
-                formatOptions={{ useGrouping: false }}
-                onChange={setStatus}
-              />
+              <StatusField value={status} onChange={setStatus} />
             ) : (
               <Select
                 label="Error"
@@ -166,6 +141,10 @@ export function RuleDialog({
       </div>
     </Dialog>
   );
+}
+
+function StatusField(props: { value: number; onChange(status: number): void }) {
+  return <NumberField label="Status" minValue={200} maxValue={599} formatOptions={STATUS_FORMAT} {...props} />;
 }
 
 function bodyText(body: RuleRequest['body']): string {

@@ -35,6 +35,10 @@ export function useForms(filter: FormFilter) {
   return { ...pages, isPending: pages.data === undefined || (pages.isPending && pages.hasMore) };
 }
 
+/** The person's name; empty without one. */
+export const nameOf = ({ mapped: { firstName, lastName } }: Pick<FormView, 'mapped'>) =>
+  [firstName, lastName].filter(Boolean).join(' ');
+
 /** One form, with its lead if the CRM received it. */
 export function useForm(id: string) {
   return useRead(keys.forms, FORMS_PATH, { id });

@@ -130,7 +130,7 @@ function DeployRequest({ deployment }: { deployment: PipelineDeployment }) {
   );
 }
 
-/** A record that may be gone since. */
+/** A record that may have been deleted since. */
 function useRecordNow(id: string | undefined) {
   const { data } = useRecord(id, 'root');
   return { record: data ?? undefined, isGone: data === null };

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { kindOf, nounOf } from '../../api/resource-kinds.ts';
+import { sessionState } from '../../api/session-state.ts';
 import type { PlatformRecord } from '../../api/world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Button } from '../../components/button.tsx';
@@ -27,7 +28,7 @@ export interface EditorProps extends Omit<EditorFrameProps, 'draft' | 'fault' | 
   errors: readonly ErrorDetail[];
 }
 
-/** An editor of a resource with what is done with the changes below it: discard, review, settle a conflict. */
+/** An editor of a resource, and below it the buttons that discard or review its changes or settle a conflict. */
 export function EditorFrame({ record, draft, fault, refresh, onRefused, children }: EditorFrameProps) {
   const [isReviewing, setReviewing] = useState(false);
   const { patch, conflicts } = draft;
@@ -37,8 +38,8 @@ export function EditorFrame({ record, draft, fault, refresh, onRefused, children
   const isInConflict = conflicts.length > 0;
   const canReview = isInConflict || (patch.length > 0 && fault === undefined);
   const review = () => {
-    // Another user may have saved before the event arrived.
-    void refresh().finally(() => setReviewing(true));
+    // Another user may have saved before the event arrived. The refresh may find that the session has ended.
+    void refresh().finally(() => setReviewing(sessionState.value.kind === 'signed-in'));
   };
   useKeys([{ keys: 'mod+s', does: 'Review the changes', run: () => canReview && review() }]);
   return (

@@ -40,7 +40,7 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
     condition(name) === 'required' ||
     (schema?.required?.includes(name) === true && (isNew || !schemas[name]?.['x-terrarium-secret']));
   const hasError = (name: string) => errors.some(({ pointer }) => pointer.startsWith(`/properties${stepTo(name)}`));
-  // What leads, is set, or has to be, comes first, then what could be.
+  // Main, set and required properties come first, then the optional ones.
   const isFirst = (name: string) =>
     isLeading(schemas[name] ?? {}) ||
     value.properties[name] !== undefined ||

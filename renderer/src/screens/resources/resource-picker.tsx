@@ -23,12 +23,12 @@ export interface ResourcePickerProps {
   label: string;
   isLabelHidden?: boolean;
   collections: readonly TypeWord[];
-  /** Id of what everything offered has to be below. */
+  /** Id of the resource that all suggestions are below. */
   scope?: string | undefined;
-  /** Id of the chosen one. */
+  /** Id of the selected resource. */
   value: string | undefined;
   onChange(node: TreeNode | undefined): void;
-  /** It may be taken away again. */
+  /** True if the selection can be removed. */
   isClearable?: boolean;
   error?: string | undefined;
 }
@@ -44,7 +44,7 @@ export function ResourcePicker({
   isClearable,
   error,
 }: ResourcePickerProps) {
-  // What was just picked is known already: were its name to come later, the list would open again for it.
+  // The name of the selection is already known; if it arrived later, the list would open again.
   const [picked, setPicked] = useState<TreeNode>();
   const location = usePlace(value).data;
   const chosen = picked !== undefined && picked.id === value ? picked : location?.resource;

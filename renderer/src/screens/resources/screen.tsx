@@ -36,7 +36,7 @@ export default function ResourcesScreen() {
   const placeId = usePlaceId();
   const selectedId = placeId ?? roots?.[0]?.id;
   const selected = usePlace(selectedId);
-  // What one types is shown at once; the address follows.
+  // Typed text is shown at once; the address follows.
   const [text, setText] = useState(q);
   const filter = useDeferredValue(q);
   const tree = useTree({ roots, scope: scope.id, selectedId, filter });

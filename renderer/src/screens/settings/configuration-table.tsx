@@ -16,7 +16,7 @@ const SOURCES: Record<SettingView['source'], string> = {
   option: 'program',
 };
 
-/** Every setting with its value, who said so, and how one would say something else. */
+/** Every setting with its value, its origin and the ways to change it. */
 export function ConfigurationTable({ settings }: { settings: readonly SettingView[] }) {
   const [{ q = '', show }, change] = useSearch();
   const filteredSettings = settings.filter(

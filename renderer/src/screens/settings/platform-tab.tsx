@@ -12,7 +12,7 @@ import { SettingsGroup } from './settings-group.tsx';
 
 const CONFIG_COMMAND = `${SHELL_COMMAND} config`;
 
-/** Addresses in their order; others follow, by their own names. */
+/** The labels of known addresses, in display order; others follow under their own names. */
 const ADDRESSES: Readonly<Record<string, string>> = {
   baseUrl: 'Control plane',
   metaUrl: 'Resource service',
@@ -104,7 +104,7 @@ export function PlatformTab() {
 
 /** Stored data and configuration, for root. */
 function SetUp({ version }: { version: string }) {
-  // Sizes are looked up whenever one looks.
+  // Sizes are read each time that the tab opens.
   const settings = useRead('settings', '/inspect/settings', {}, { staleTime: 0 });
   const { data } = settings;
   if (!data) return <Pending query={settings} />;
