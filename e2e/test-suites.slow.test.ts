@@ -163,11 +163,27 @@ describe('the library in a test suite', () => {
       const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } }, hooks);
       await platform.deploy('talks', { code: "exports.run = () => console.log('hello')" });
       await platform.invoke('talks');
-      const code = await platform.invoke('talks', () => {}).catch((failure) => failure.code);
-      if (code !== 'REFUSED') throw new Error(code);
+      for (const event of [() => {}, { nested: () => {} }, 1n]) {
+        const code = await platform.invoke('talks', event).catch((failure) => failure.code);
+        if (code !== 'REFUSED') throw new Error(code);
+      }
       await platform.stop();
       if (seen.join() !== 'talks,hello') throw new Error(seen.join());`;
     const { code, output } = await runTests(['--test'], 'hooks.mjs', nodeFile(inside));
+    expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+  });
+
+  it('gives lambdas the events that JSON makes of the values of a test', async () => {
+    const inside = `
+      const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } });
+      await platform.deploy('echo', { code: 'exports.run = async (event) => event' });
+      const events = [undefined, null, new URL('http://a.example/'), { bytes: Buffer.from('a'), at: new Date(0), none: undefined }];
+      const results = [];
+      for (const event of events) results.push((await platform.invoke('echo', event)).outcome.result);
+      await platform.stop();
+      const expected = events.map((event) => (event === undefined ? '{}' : JSON.stringify(event)));
+      if (results.join() !== expected.join()) throw new Error(results.join());`;
+    const { code, output } = await runTests(['--test'], 'events.mjs', nodeFile(inside));
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
   });
 

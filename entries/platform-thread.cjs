@@ -79,7 +79,7 @@ class PlatformThread {
       if (this.#failure) throw errorOf(this.#failure);
       this.#callCount += 1;
       try {
-        this.#worker.postMessage({ id: this.#callCount, path, args });
+        this.#worker.postMessage({ id: this.#callCount, path, args: args.map(jsonValueOf) });
       } catch (cause) {
         throw errorOf({
           message: `${path}: an argument is not plain data: ${cause.message}`,
@@ -117,6 +117,17 @@ class PlatformThread {
     for (const { reject } of this.#calls.values()) reject(errorOf(error));
     this.#calls.clear();
   }
+}
+
+/** The value as JSON has it, such as the text of a URL or a decimal number: a message would lose the class of an object. */
+function jsonValueOf(value) {
+  if (value === undefined) return undefined;
+  const text = JSON.stringify(value, (_, member) => {
+    if (typeof member === 'function') throw new Error('it contains a function');
+    return member;
+  });
+  if (text === undefined) throw new Error('JSON has no value for it');
+  return JSON.parse(text);
 }
 
 /** An error of this realm, so that `instanceof Error` is true in a test runner's sandbox. */

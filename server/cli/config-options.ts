@@ -71,6 +71,7 @@ export const freePorts: Flags = Object.fromEntries(listeners.map(({ port }) => [
  *
  * @param presets values of the command that win over environment and terrarium.json, but not over flags
  * @param fallbacks values of the command that are used instead of the defaults
+ * @param folder of the project, or below it
  * @throws UserError
  */
 export function configOf(
@@ -78,14 +79,14 @@ export function configOf(
   terminal: Pick<Terminal, 'env' | 'folder'>,
   presets: Flags = {},
   fallbacks: Flags = {},
+  folder = terminal.folder,
 ): ConfigWithOrigins {
   const written = flagsOf(options);
-  const folder = namedFolder(options, terminal.folder);
-  const named: Flags = folder === undefined ? {} : { data: folder, ...freePorts };
+  const data = namedFolder(options, folder);
+  const named: Flags = data === undefined ? {} : { data, ...freePorts };
   const flags = { ...presets, ...named, ...written };
-  const { env, folder: workingFolder } = terminal;
-  const project = projectFolder(workingFolder);
-  const read = (readFlags: Flags) => readConfig({ flags: readFlags, env, folder: workingFolder, project });
+  const project = projectFolder(folder);
+  const read = (readFlags: Flags) => readConfig({ ...terminal, flags: readFlags, project });
   const configured = read(flags);
   const { origins } = configured;
   const missing = Object.entries(fallbacks).filter(([key]) => origins.get(key) === 'default');

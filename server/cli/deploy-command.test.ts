@@ -61,6 +61,17 @@ it('adds a lambda to an existing environment, and leaves its other resources as 
   expect((await platform.root.get('/demo%2Fwebsite/environments')).body).toEqual(before);
 });
 
+it('finds an environment below a workspace with a slash in its name', async () => {
+  writeLambda('slash');
+  const environments = '{test: {properties: {environment_type: development}}}';
+  write('names/world.yaml', `format: 1\norgs: {demo: {workspaces: {a/b: {environments: ${environments}}}}}\n`);
+  await deploy('names');
+  const { exitCode, out, err } = await deploy('slash', '--environment', '/demo/a~1b/test');
+  expect([exitCode, err]).toEqual([0, '']);
+  expect(out).toContain('+ lambdas /demo/a~1b/test/slash\n');
+  expect(out).not.toContain('+ workspaces');
+});
+
 it('prints the deployed lambdas and endpoints as JSON', async () => {
   writeLambda('api');
   const { out } = await deploy('api', '--json');

@@ -83,7 +83,7 @@ describe('terrarium dev for one lambda', () => {
   it('prints requests, uses what is saved, reports mistakes and goes on, and writes only its data', async () => {
     const folder = join(project, 'lambda', 'src');
     mkdirSync(folder);
-    const dev = cli.start(['dev', ...FREE_PORTS], { folder });
+    const dev = cli.start(['dev', '--ready-file', 'ready.json', ...FREE_PORTS], { folder });
     const address = addressIn(await dev.waitForOutput('window '));
     await post(address, 'ada@example.com');
     expect(await dev.waitForOutput('log  Hello ada')).toMatch(/^\S+ lead +POST \/web\/lead +200 +\d+ ms {2}SUCCESS$/m);
@@ -236,6 +236,16 @@ describe('terrarium dev with a world file', () => {
     await expect.poll(async () => (await post(address, 'ada@example.com')).status).toBe(200);
     press('0');
     await waitForOutput(/back to the seed and the outbound rules in world\.yaml/);
+    write('world.yaml', WORLD.replace('implementation_id: lead', 'implementation_id: nothing'));
+    await waitForOutput(/world\.yaml:\d+: .*implementation_id/);
+    press('0');
+    await waitForOutput(/(world\.yaml:\d+: .*implementation_id[\s\S]*){2}/);
+    press('z');
+    await waitForOutput(/(nothing has changed since the start[\s\S]*){2}/);
+    expect((await post(address, 'ada@example.com')).status).toBe(200);
+    await cli.run(['faults', 'add', 'gateway', '--cut', '--times', '1'], { folder: project });
+    press('f');
+    expect(await waitForOutput(/does not respond: /)).not.toContain('internal error');
     press('?');
     await waitForOutput(/Ctrl\+C {2}stop/);
     press('o');

@@ -1,14 +1,12 @@
-import { resolve } from 'node:path';
-import type { ConfigWithOrigins } from '../platform/config.ts';
+import { join, resolve } from 'node:path';
 import { IN_MEMORY } from '../platform/config-schema.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf, DATA_FOLDER, settingOptions } from './config-options.ts';
-import { type DevProject, findDevProject } from './dev-project.ts';
+import { findDevProject } from './dev-project.ts';
 import { DevSession, keyLines } from './dev-session.ts';
 import { setWorldAside } from './reset-command.ts';
 import { withPlatform } from './running-platform.ts';
 import { untilStopSignal } from './stop-signal.ts';
-import type { Terminal } from './terminal.ts';
 
 const NOTES = `
 A project is a folder with a world file (terrarium.yaml or world.yaml), or with the code of one lambda: package.json with main, or index.js or
@@ -36,7 +34,8 @@ export const devCommand = defineCommand({
     const project = findDevProject(resolve(terminal.folder, named ?? '.'), named !== undefined);
     // A mistake in the files is reported before anything starts.
     const seed = await project.read(terminal.env);
-    const found = devConfig(options, terminal, project);
+    const defaults = { data: join(project.folder, DATA_FOLDER) };
+    const found = configOf(options, terminal, { seed: 'empty' }, defaults, project.folder);
     if (options.fresh && found.config.data !== IN_MEMORY) await setWorldAside(found.config.data);
     const stopSignal = untilStopSignal(terminal);
     await withPlatform(found, terminal, startEmulator, async (emulator) => {
@@ -57,19 +56,3 @@ export const devCommand = defineCommand({
     });
   },
 });
-
-/** The configuration of the project's folder. Its world is in the folder, unless a setting says otherwise. */
-function devConfig(
-  options: Readonly<Record<string, unknown>>,
-  terminal: Pick<Terminal, 'env' | 'folder'>,
-  { folder }: DevProject,
-): ConfigWithOrigins {
-  const data =
-    typeof options.data === 'string' && options.data !== IN_MEMORY
-      ? resolve(terminal.folder, options.data)
-      : options.data;
-  const read = (presets: Record<string, string>) =>
-    configOf({ ...options, data }, { env: terminal.env, folder }, { seed: 'empty', ...presets });
-  const configured = read({});
-  return configured.origins.get('data') === 'default' ? read({ data: resolve(folder, DATA_FOLDER) }) : configured;
-}

@@ -1,25 +1,18 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join, posix } from 'node:path';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
-import { reasonOf } from '../model/errors.ts';
+import { EXTENSIONS, findMainFile, MAIN_FILES, readManifest, seedOfEnvironment } from '../library/lambda-project.ts';
 import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
 import { nearestFolderWith } from '../system/nearest-folder.ts';
 import { type ReadSeed, readSeedFile } from './apply-command.ts';
 
 const WORLD_FILES = ['terrarium.yaml', 'world.yaml'];
-const EXTENSIONS = ['js', 'ts', 'mjs', 'cjs', 'mts', 'cts'].map((name) => `.${name}`);
-const MAIN_FILES = EXTENSIONS.map((extension) => `index${extension}`);
 const LAMBDA_FILES = ['package.json', ...MAIN_FILES];
 /** Maximum number of folders in which projects are looked for, to advise. */
 const MAX_FOLDERS = 200;
 /** Maximum length of the name of an organization. */
 const MAX_NAME = 63;
-/** Like Node.js, it ignores members of another type. */
-const manifestSchema = z
-  .object({ name: z.string().optional().catch(undefined), main: z.string().optional().catch(undefined) })
-  .catch({});
 
 /** A folder to develop in: with a world file, or else with the code of one lambda. */
 export interface DevProject {
@@ -95,7 +88,10 @@ function lambdaProject(folder: string): DevProject | undefined {
     // package.json can name another main file than at the start.
     const { file } = lambdaIn(folder) ?? lambda;
     const resources = lambdaWithEndpoint(name, folder, `${file};run`, await readEnvFile(folder));
-    const document = environment === undefined ? worldOf(name, resources) : partOf(environment, resources);
+    const document =
+      environment === undefined
+        ? seedOfEnvironment([name, 'local', 'dev'], { properties: { environment_type: 'development' }, ...resources })
+        : seedOfEnvironment(environmentNames(environment), resources);
     return { type: 'application/json', content: JSON.stringify(document) };
   };
   return { folder, ...lambda, read };
@@ -120,18 +116,6 @@ function lambdaIn(folder: string): Pick<DevProject, 'name' | 'file'> | undefined
   return { name: name || 'lambda', file };
 }
 
-/** The file that `main` in package.json means: itself, with an extension, or a file `index` in the folder that it names. */
-function findMainFile(folder: string, main: string): string | undefined {
-  const candidates = [
-    main,
-    ...EXTENSIONS.map((extension) => main + extension),
-    ...MAIN_FILES.map((file) => posix.join(main, file)),
-  ];
-  return candidates
-    .map((file) => posix.normalize(file.replaceAll('\\', '/')))
-    .find((file) => existsSync(join(folder, file)) && statSync(join(folder, file)).isFile());
-}
-
 /** A lambda and its endpoint `/web/NAME`. */
 function lambdaWithEndpoint(name: string, folder: string, handler: string, env: object) {
   const properties = {
@@ -146,27 +130,9 @@ function lambdaWithEndpoint(name: string, folder: string, handler: string, env: 
   return { lambdas: { [name]: { properties } }, apis: { web } };
 }
 
-function worldOf(name: string, resources: object) {
-  const dev = { properties: { environment_type: 'development' }, ...resources };
-  return { format: 1, orgs: { [name]: { workspaces: { local: { environments: { dev } } } } } };
-}
-
-/** A document for an environment with a path such as `/demo/website/development`. */
-function partOf(environment: string, resources: object) {
-  const names = environment.split('/').filter(Boolean);
-  const [environmentName, workspace] = [names.pop(), names.pop()];
-  if (environmentName === undefined || workspace === undefined || names.length === 0)
-    throw new UserError(`'${environment}' is not the path of an environment, such as /demo/website/development`);
-  const organization = { workspaces: { [workspace]: { environments: { [environmentName]: resources } } } };
-  return { format: 1, ...names.reduceRight<object>((content, name) => ({ orgs: { [name]: content } }), organization) };
-}
-
-function readManifest(folder: string): z.output<typeof manifestSchema> {
-  const file = join(folder, 'package.json');
-  if (!existsSync(file)) return {};
-  try {
-    return manifestSchema.parse(JSON.parse(readFileSync(file, 'utf8').replace(/^\uFEFF/, '')));
-  } catch (cause) {
-    throw new UserError(`${file} cannot be read: ${reasonOf(cause)}`, { cause });
-  }
+/** The names in a path of an environment such as `/demo/website/development`. */
+function environmentNames(path: string): string[] {
+  const names = path.split('/').filter(Boolean);
+  if (names.length > 2) return names;
+  throw new UserError(`'${path}' is not the path of an environment, such as /demo/website/development`);
 }

@@ -10,7 +10,7 @@ import type { AppliedSeed } from '../api/routes/seeds.ts';
 import { reasonOf } from '../model/errors.ts';
 import { OWN_CRM } from '../model/outbound-rule.ts';
 import { WEB_FORM } from '../model/web-form.ts';
-import type { ConfigWithOrigins } from '../platform/config.ts';
+import { type ConfigWithOrigins, UserError } from '../platform/config.ts';
 import type { Emulator } from '../platform/emulator.ts';
 import { packageFile } from '../system/package-file.ts';
 import { hasChanges, planLines, type ReadSeed, sendSeed } from './apply-command.ts';
@@ -86,6 +86,7 @@ export class DevSession {
   /** Commits that were undone, and those that undid them. */
   readonly #undoneSeqs = new Set<number>();
   #work: Promise<void> = Promise.resolve();
+  #isStopping = false;
   readonly #stops: (() => unknown)[] = [];
 
   private constructor(options: DevOptions) {
@@ -100,6 +101,7 @@ export class DevSession {
   }
 
   async stop(): Promise<void> {
+    this.#isStopping = true;
     for (const stop of this.#stops) await stop();
     await this.#work;
   }
@@ -269,13 +271,12 @@ export class DevSession {
     if (!endpoint) return this.#report('note', {}, 'no endpoint of this project accepts POST');
     const headers = { 'Content-Type': 'application/json' };
     const limits = { headMs: INVOCATION_TIMEOUT_MS, totalMs: INVOCATION_TIMEOUT_MS };
-    await requestText(endpoint.url, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(WEB_FORM),
-      limits,
-      linkLocal: 'all',
-    });
+    const body = JSON.stringify(WEB_FORM);
+    await requestText(endpoint.url, { method: 'POST', headers, body, limits, linkLocal: 'all' }).catch(
+      (cause: Error) => {
+        throw new UserError(`${endpoint.url} does not respond: ${cause.message}`, { cause });
+      },
+    );
   }
 
   async #repeat(): Promise<void> {
@@ -298,19 +299,32 @@ export class DevSession {
     const { commits } = await this.#client.ask(historyRoutes.listCommits, { query: { limit: '100' } });
     const commit = commits.find(({ seq }) => seq > this.#firstSeq && !this.#undoneSeqs.has(seq));
     if (!commit) return this.#report('note', {}, 'nothing has changed since the start');
-    const reverted = await this.#client.ask(historyRoutes.revertCommit, { path: { commit_seq: String(commit.seq) } });
-    for (const seq of [commit.seq, reverted.commit?.seq]) if (seq !== undefined) this.#undoneSeqs.add(seq);
-    const paths = reverted.commit?.resources.map(({ path }) => path).join(', ') ?? '';
-    this.#report('undone', { commit: commit.seq }, `undone: commit ${commit.seq}  ${paths}`);
+    const paths = await this.#revert(commit.seq);
+    this.#report('undone', { commit: commit.seq }, `undone: commit ${commit.seq}  ${paths.join(', ')}`);
+  }
+
+  /** Reverts a commit. Returns the paths of the resources in it. */
+  async #revert(seq: number): Promise<string[]> {
+    const { commit } = await this.#client.ask(historyRoutes.revertCommit, { path: { commit_seq: String(seq) } });
+    for (const undone of [seq, commit?.seq]) if (undone !== undefined) this.#undoneSeqs.add(undone);
+    return commit?.resources.map(({ path }) => path) ?? [];
   }
 
   async #reset(): Promise<void> {
     const { project, terminal } = this.#options;
     const seed = await project.read(terminal.env);
+    const { rules } = await this.#client.ask(outboundRoutes.readOutboundRules);
     await this.#client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules: [] }));
-    await this.#client.ask(resetRoutes.resetWorld, { json: { seed: 'empty' } });
+    const { commit } = await this.#client.ask(resetRoutes.resetWorld, { json: { seed: 'empty' } });
     this.#content = '';
-    await this.#apply(seed);
+    try {
+      await this.#apply(seed);
+    } catch (failure) {
+      // A mistake in the files must not leave an empty world.
+      await this.#client.ask(outboundRoutes.replaceOutboundRules, jsonBody({ rules }));
+      if (commit !== undefined) await this.#revert(commit);
+      throw failure;
+    }
     this.#firstSeq = await this.#newestSeq();
     this.#report('reset', {}, `back to the seed and the outbound rules in ${project.file}. Leads and records stay.`);
   }
@@ -330,6 +344,8 @@ export class DevSession {
     try {
       await work();
     } catch (failure) {
+      // The platform ends calls that keys have made.
+      if (this.#isStopping) return;
       const message = messageOf(failure);
       this.#report('error', { message }, styled(this.#options.terminal, 'red', message));
     }

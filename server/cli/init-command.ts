@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { readManifest } from '../library/lambda-project.ts';
 import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
 import { makeFolder } from '../system/make-folder.ts';
@@ -24,7 +25,8 @@ export const initCommand = defineCommand({
   notes: NOTES,
   async run({ options, terminal }, named = '.') {
     const folder = resolve(terminal.folder, named);
-    const extension = options.typescript ? 'ts' : (await hasModules(folder)) ? 'cjs' : 'js';
+    // The lambda in JavaScript is no module.
+    const extension = options.typescript ? 'ts' : readManifest(folder).type === 'module' ? 'cjs' : 'js';
     const files = [...FILES, `lambda/index.${extension}`].sort();
     const existing = files.filter((file) => existsSync(join(folder, file)));
     const conflicts = existing.filter((file) => !KEPT_FILES.includes(file));
@@ -51,9 +53,3 @@ export const initCommand = defineCommand({
 });
 
 const quoted = (path: string) => (/\s/.test(path) ? `"${path}"` : path);
-
-/** True if Node.js takes a file that ends with .js for a module there. The lambda in JavaScript is none. */
-async function hasModules(folder: string): Promise<boolean> {
-  const text = await readFile(join(folder, 'package.json'), 'utf8').catch(() => '');
-  return /"type"\s*:\s*"module"/.test(text);
-}

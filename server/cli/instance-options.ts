@@ -9,6 +9,7 @@ import { readConfig, UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import { type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
 import { folderOptions, namedFolder, projectFolder } from './config-options.ts';
+import { ExitWith, NO } from './exit-with.ts';
 import { findInstance, type InstanceRecord, requireReadableLock } from './instance-file.ts';
 import { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';
@@ -75,17 +76,19 @@ export function queryOf(options: Readonly<Record<string, unknown>>, parameters: 
 /** Time that one request waits; the server's maximum. */
 const WAIT_S = 60;
 
-/** Lists items, or waits for the first one. Resolves to an empty list at the end of the time. */
-export async function awaitItems<T>(
+/** The newest item, after a wait for the first one. @param missing for the error, such as `no lead` */
+export async function awaitNewest<T>(
   list: (query: URLSearchParams) => Promise<T[]>,
   { query, timeoutS, terminal }: { query: URLSearchParams; timeoutS: number; terminal: Pick<Terminal, 'nowMs'> },
-): Promise<T[]> {
+  missing: string,
+): Promise<T> {
   const untilMs = terminal.nowMs() + timeoutS * 1000;
   for (;;) {
     const leftS = Math.max(0, Math.ceil((untilMs - terminal.nowMs()) / 1000));
     query.set('waitS', String(Math.min(leftS, WAIT_S)));
-    const items = await list(query);
-    if (items.length > 0 || leftS === 0) return items;
+    const newest = (await list(query)).at(-1);
+    if (newest !== undefined) return newest;
+    if (leftS === 0) throw new ExitWith(NO, `${missing} came within ${timeoutS} s`);
   }
 }
 

@@ -1,7 +1,6 @@
 import { type LeadView, leadRoutes } from '../api/routes/leads.ts';
 import { defineCommand, text, timeout } from './command.ts';
-import { ExitWith, NO } from './exit-with.ts';
-import { awaitItems, clearCommand, platformOptions, queryOf } from './instance-options.ts';
+import { awaitNewest, clearCommand, platformOptions, queryOf } from './instance-options.ts';
 import { rowLines } from './terminal.ts';
 
 const filters = {
@@ -31,9 +30,9 @@ export const leadsCommand = defineCommand({
       async ask(client, { options, terminal }) {
         const { email, timeout: timeoutS } = options;
         const list = (query: URLSearchParams) => client.ask(leadRoutes.listLeads, { query });
-        const lead = (await awaitItems(list, { query: queryOf(options, filters), timeoutS, terminal })).at(-1);
-        if (lead) return { answer: lead, lines: rowLines([rowOf(lead)]) };
-        throw new ExitWith(NO, `no lead${email === undefined ? '' : ` of ${email}`} came within ${timeoutS} s`);
+        const missing = `no lead${email === undefined ? '' : ` of ${email}`}`;
+        const lead = await awaitNewest(list, { query: queryOf(options, filters), timeoutS, terminal }, missing);
+        return { answer: lead, lines: rowLines([rowOf(lead)]) };
       },
     }),
   ],

@@ -1,7 +1,6 @@
 import { type MailSummary, type MailView, mailRoutes } from '../api/routes/mails.ts';
 import { defineCommand, type Found, text, timeout } from './command.ts';
-import { ExitWith, NO } from './exit-with.ts';
-import { awaitItems, clearCommand, commandOn, platformOptions, queryOf } from './instance-options.ts';
+import { awaitNewest, clearCommand, commandOn, platformOptions, queryOf } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
@@ -34,9 +33,9 @@ export const mailsCommand = defineCommand({
       async ask(client, { options, terminal }) {
         const { to, timeout: timeoutS } = options;
         const list = (query: URLSearchParams) => client.ask(mailRoutes.listMails, { query });
-        const summary = (await awaitItems(list, { query: queryOf(options, filters), timeoutS, terminal })).at(-1);
-        if (!summary) throw new ExitWith(NO, `no mail${to === undefined ? '' : ` to ${to}`} came within ${timeoutS} s`);
-        return readMail(client, summary.id);
+        const missing = `no mail${to === undefined ? '' : ` to ${to}`}`;
+        const { id } = await awaitNewest(list, { query: queryOf(options, filters), timeoutS, terminal }, missing);
+        return readMail(client, id);
       },
     }),
   ],

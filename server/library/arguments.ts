@@ -61,21 +61,15 @@ export function failure(
   message: string,
   more: { status?: number; reason?: Reason; cause?: unknown } = {},
 ): TerrariumError {
-  const { status, reason, cause } = more;
-  const error = new Error(message, cause === undefined ? undefined : { cause });
-  return Object.assign(error, {
-    code,
-    ...(status !== undefined && { status }),
-    ...(reason !== undefined && { reason }),
-  });
+  const { cause, ...rejection } = more;
+  return Object.assign(new Error(message, cause === undefined ? undefined : { cause }), { code, ...rejection });
 }
 
 /** Converts an error of the platform; returns other errors unchanged. */
 function withCode(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || 'code' in thrown) return thrown;
-  const { message } = thrown;
+  const { message, cause } = thrown;
   const code = CODES[thrown.name];
-  const { cause } = thrown;
   const rejection = cause instanceof PlatformError && { status: cause.status, reason: cause.reason };
   if (code !== undefined) return failure(code, message, { ...rejection, cause: thrown });
   if (!(thrown instanceof PlatformError)) return thrown;

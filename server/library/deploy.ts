@@ -1,14 +1,16 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { jsonBody } from '../api/client/route-client.ts';
 import { seedRoutes } from '../api/routes/seeds.ts';
 import { treeRoutes } from '../api/routes/tree.ts';
+import { reasonOf } from '../model/errors.ts';
 import { lastNameOf, pathsIn } from '../model/resource-path.ts';
 import type { DeployedLambda, LambdaSource } from './api.ts';
 import { check, failure, lambdaSource } from './arguments.ts';
 import { type Client, findLambda } from './client.ts';
+import { findMainFile, readManifest, seedOfEnvironment } from './lambda-project.ts';
 
 /** Environment for a lambda that is named without a path, in a world without environments. */
 const OWN_PLACE = '/local/test';
@@ -47,7 +49,7 @@ export async function deploy(client: Client, named: string, source: LambdaSource
   const apis = endpoint === undefined ? {} : { apis: await apiWith(client, { parentNames, name, path, endpoint }) };
   const isNew = !environments.includes(`/${parentNames.join('/')}`);
   const newEnvironment = isNew ? { properties: { environment_type: 'development' } } : {};
-  const seed = { format: 1, ...nestedIn(parentNames, { ...newEnvironment, lambdas: { [name]: lambda }, ...apis }) };
+  const seed = seedOfEnvironment(parentNames, { ...newEnvironment, lambdas: { [name]: lambda }, ...apis });
   await client.ask(seedRoutes.applySeed, jsonBody(seed));
   const id = await findLambda(client, path);
   const organization = parentNames.slice(0, -2).join('.') || 'root';
@@ -59,15 +61,6 @@ function endpointOf({ endpoint }: LambdaSource) {
   if (endpoint === undefined) return undefined;
   const { resource, ...properties } = typeof endpoint === 'string' ? { resource: endpoint } : endpoint;
   return { ...properties, resource: resource.replace(/^[/]*/, '/') };
-}
-
-/** A seed with the contents of an environment and its workspace and organizations. */
-function nestedIn(parentNames: readonly string[], inside: object): object {
-  const [environment = '', workspace = '', ...organizations] = parentNames
-    .map((name) => lastNameOf(`/${name}`))
-    .reverse();
-  const world = { workspaces: { [workspace]: { environments: { [environment]: inside } } } };
-  return organizations.reduce<object>((below, name) => ({ orgs: { [name]: below } }), world);
 }
 
 async function propertiesOf(source: LambdaSource): Promise<Record<string, unknown>> {
@@ -85,19 +78,17 @@ async function propertiesOf(source: LambdaSource): Promise<Record<string, unknow
   const url = pathToFileURL(folder);
   // The files in the folder may have changed: another address makes them a different package.
   url.searchParams.set('deployed', new Date().toISOString());
-  const ofFolder = async () => (found.isDirectory() ? await handlerOf(folder) : 'run');
-  return { code_type: 'package', package_url: url.href, ...reported, handler: reported.handler ?? (await ofFolder()) };
+  const defaultHandler = () => (found.isDirectory() ? handlerOf(folder) : 'run');
+  return { code_type: 'package', package_url: url.href, ...reported, handler: reported.handler ?? defaultHandler() };
 }
 
 /** The default handler of a folder: `run` in the main file of its package.json. */
-async function handlerOf(folder: string): Promise<string> {
-  const file = join(folder, 'package.json');
-  const text = await readFile(file, 'utf8').catch(() => '{}');
+function handlerOf(folder: string): string {
   try {
-    const { main } = JSON.parse(text);
-    return typeof main === 'string' ? `${main.replace(/^[.][/]/, '')};run` : 'run';
+    const { main } = readManifest(folder);
+    return main === undefined ? 'run' : `${findMainFile(folder, main) ?? main};run`;
   } catch (cause) {
-    throw failure('REFUSED', `${file} is not valid JSON: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    throw failure('REFUSED', reasonOf(cause), { cause });
   }
 }
 

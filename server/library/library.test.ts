@@ -192,6 +192,19 @@ describe('a platform in a test suite', () => {
     expect((await platform.invoke('parts')).outcome).toEqual({ ok: true, result: 'the second' });
   });
 
+  it.each([
+    ['"src/"', 'src/index.js'],
+    ['"./src/lead"', 'src/lead.ts'],
+    ['""', 'index.js'],
+  ])('deploys the file that main in package.json means to Node.js: %s', async (main, file) => {
+    const lambda = await mkdtemp(join(folder, 'main '));
+    await mkdir(join(lambda, 'src'));
+    await writeFile(join(lambda, 'package.json'), `\uFEFF{"main": ${main}}`);
+    await writeFile(join(lambda, file), "exports.run = (e, c, done) => done(null, 'the main file');");
+    await platform.deploy('/shop/test/main', { folder: lambda });
+    expect((await platform.invoke('main')).outcome).toEqual({ ok: true, result: 'the main file' });
+  });
+
   it('sets other properties of a lambda and its endpoint', async () => {
     const code = "exports.handler = async () => ({ statusCode: 201, headers: { 'x-of': 'mine' }, body: 'made' });";
     const endpoint = { resource: 'aware', is_http_aware: true, methods: ['GET'] };

@@ -51,6 +51,24 @@ describe('a folder that is a package is read again', () => {
     await expect.poll(() => call(id)).toBe(expected);
   });
 
+  it('when a package of the workspace has changed, to which a node_modules above it links', async () => {
+    for (const scope of ['', '@acme/']) {
+      const modules = path.join(service.folder, 'node_modules', scope);
+      await write(`../${scope}shared/index.js`, "module.exports = 'one'");
+      await mkdir(modules, { recursive: true });
+      await symlink(path.join(service.folder, scope, 'shared'), path.join(modules, 'shared'), 'junction');
+    }
+    await symlink('nowhere', path.join(service.folder, 'node_modules', 'dangling'), 'junction');
+    await write('package.json', JSON.stringify({ dependencies: { dangling: '*', shared: '*', '@acme/shared': '*' } }));
+    await write('index.js', "exports.run = () => [require('shared'), require('@acme/shared')].join()");
+    const id = lambda();
+    expect(await call(id)).toBe('one,one');
+    await write('../shared/index.js', "module.exports = 'two'");
+    await expect.poll(() => call(id)).toBe('two,one');
+    await write('../@acme/shared/index.js', "module.exports = 'two'");
+    await expect.poll(() => call(id)).toBe('two,two');
+  });
+
   it('but not when a platform in the folder writes its data', async () => {
     await write('.terrarium/world.json', '{}');
     expect(codeFilesBelow(folder).filter((file) => file.includes('.terrarium'))).toEqual([]);

@@ -34,6 +34,15 @@ it.each([
 });
 
 it.each([
+  ['./part', 'part'],
+  ['./part.js', 'part'],
+  ['./lib', 'lib/index'],
+])('an import of %s finds the TypeScript beside its old output', async (from, name) => {
+  const files = { [`lambda/${name}.ts`]: PART, [`lambda/${name}.js`]: "exports.part = 'old';" };
+  expect(resultOf(await runProject({ ...files, 'lambda/index.ts': importing(from) }))).toBe('part');
+});
+
+it.each([
   ['@shared/part', '{"compilerOptions": {"paths": {"@shared/*": ["./none/*", "./shared/*"]}}}'],
   ['@shared/part.js', '{"compilerOptions": {"baseUrl": ".", "paths": {"@shared/*": ["shared/*"]}}}'],
   ['~part', '{/* "paths" */ "compilerOptions": {"paths": {"@/*": [], "~part": ["./shared/part.ts"],}, // "no"\n},}'],
@@ -41,15 +50,36 @@ it.each([
   ['@shared/part', '{"extends": "./base/tsconfig.json"}'],
   ['@shared/part', '{"extends": "@bases/strict"}'],
   ['@shared/part', '{"extends": "@bases/none", "compilerOptions": {"paths": {"@shared/*": ["./shared/*"]}}}'],
+  ['@lib/part', '{"extends": ["./base/tsconfig.json", "./base/of-project.json"]}'],
+  ['shared/part', '{"extends": "./base/of-project"}'],
+  ['@shared/part', '{"compilerOptions": {"paths": {"@s*ed/part": ["./other/part"], "@shared/*": ["./shared/*"]}}}'],
+  [
+    '@shared/part',
+    '{"compilerOptions": {"paths": {"@shared/pa*rt": ["./other/part"], "@shared/part": ["./shared/part"]}}}',
+  ],
+  ['installed', '{"compilerOptions": {"paths": {"installed": ["./shared/part.d.ts", "./shared/part"]}}}'],
 ])('an import of %s follows tsconfig.json: %s', async (from, tsconfig) => {
   const base = '{"compilerOptions": {"paths": {"@shared/*": ["../shared/*"]}}}';
   const files = {
     'tsconfig.json': tsconfig,
     'base/tsconfig.json': base,
+    'base/of-project.json': `{"compilerOptions": {"baseUrl": "$\{configDir}", "paths": {"@lib/*": ["$\{configDir}/shared/*"]}}}`,
+    'node_modules/installed/index.js': "exports.part = 'installed';",
+    'other/part.ts': "export const part: string = 'other';",
+    'shared/part.d.ts': 'export const part: string;',
     'node_modules/@bases/strict/tsconfig.json': '{"extends": "../../../base/tsconfig.json"}',
     'shared/part.ts': PART,
   };
   expect(resultOf(await runProject({ ...files, 'lambda/index.ts': importing(from) }))).toBe('part');
+});
+
+it('a package is found although a file of data beside tsconfig.json has its name', async () => {
+  const files = {
+    'tsconfig.json': '{"compilerOptions": {"baseUrl": "."}}',
+    'installed.json': '{"part": "data"}',
+    'node_modules/installed/index.js': "exports.part = 'part';",
+  };
+  expect(resultOf(await runProject({ ...files, 'lambda/index.ts': importing('installed') }))).toBe('part');
 });
 
 it.each([

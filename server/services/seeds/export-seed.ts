@@ -94,18 +94,8 @@ class Export {
   }
 
   #node(record: StoredResource, parent: SeedNode | null): SeedNode {
-    const { collection } = typeOf(record);
-    const { name } = record;
-    const node = {
-      collection,
-      name,
-      parent,
-      path: [],
-      record: {},
-      properties: undefined,
-      grants: undefined,
-      children: [],
-    };
+    const location = { collection: typeOf(record).collection, name: record.name, parent, path: [] };
+    const node: SeedNode = { ...location, record: {}, properties: undefined, grants: undefined, children: [] };
     this.#records.set(node, record);
     parent?.children.push(node);
     return node;

@@ -53,32 +53,14 @@ export const nodeSchema = z.strictObject({
 
 /** Reads the files that lambdas name, relative to the document. */
 interface CodeReader {
-  /** Gives the source that a `codeFile` names; throws an Error with the reason. */
+  /** Returns the source that a `codeFile` names. Throws Error with the reason. */
   read(codeFile: string): Promise<string>;
   /** The folder of the document; undefined for a document that is sent. */
   folder?: string;
 }
 
 /**
- * Reads a seed file, or the one in a folder: YAML or JSON, a tree of resources from the root organization down.
- *
- * ```yaml
- * format: 1
- * defaultProviders: true        # the default
- * orgs:                         # a type's path word, then resources by name
- *   demo:
- *     properties: {}            # as in the body of a POST: id, description, properties, resource_type, tags, variables
- *     entitlements:             # on this resource, valid for all below
- *       - { actions: [lambda.view], identities: [developers], without: [] }
- *     lambdas:
- *       hello: { codeFile: hello.js, properties: { provider: { id: default-lambda } } }
- * ```
- * Where a property names a resource there may stand its id, its path from the root organization, such as
- * `/demo/website/development/contact-form` (a `/` inside a name is written `~1`), or its name, which is looked for here and
- * then upwards. A text that names none, but is to stand there, is written with `=` before it.
- *
- * At the top there may also stand members of the root organization itself, and `scope: /demo/shop`: the document is whole
- * about that organization, and pruning reaches no further. A `name` beside the other members wins over the key.
+ * Reads a seed file, or the one in a folder, in YAML or JSON. docs/reference/world-file.md describes its members and references.
  *
  * @param environment values of the variables in the texts of the file (`replaceVariables`)
  * @throws SeedError that names file, line and JSON Pointer and says what was expected
@@ -114,7 +96,7 @@ export function readSentSeed(document: SeedDocument): Promise<Seed> {
   });
 }
 
-/** For `POST /inspect/apply`, with the code in it. `placeOf` finds a JSON Pointer of the response in the file, e.g. `demo.yaml:12`. */
+/** Reads a seed file for `POST /inspect/apply`, with its code. `placeOf` finds a JSON Pointer of the response in the file, e.g. `demo.yaml:12`. */
 export async function readSeedFileForApply(
   fileOrFolder: string,
   environment: Environment = process.env,
@@ -141,18 +123,9 @@ export async function readSeedFileForApply(
 async function understand(document: SeedDocument, readCode: CodeReader): Promise<Seed> {
   const malformed = pathOfMalformedText(document.content as Json); // as: what is no JSON is refused below
   if (malformed) throw document.errorAt(malformed, MALFORMED_TEXT);
-  const root: SeedNode = {
-    collection: 'orgs',
-    name: 'root',
-    parent: null,
-    path: [],
-    record: {},
-    properties: undefined,
-    grants: undefined,
-    children: [],
-  };
+  const location = { collection: 'orgs', name: 'root', parent: null, path: [] } as const;
   const content = withAbsoluteFiles(document.content ?? {}, readCode.folder);
-  const members = readMembers(document, fileSchema, content, root);
+  const members = readMembers(document, fileSchema, content, location);
   const {
     format: _,
     $schema: _schema,
@@ -161,12 +134,10 @@ async function understand(document: SeedDocument, readCode: CodeReader): Promise
     defaultProviders = true,
     outbound,
     properties,
-    entitlements,
+    entitlements: grants,
     ...record
   } = members;
-  root.record = presentMembers(record);
-  root.properties = properties;
-  root.grants = entitlements;
+  const root: SeedNode = { ...location, record: presentMembers(record), properties, grants, children: [] };
   root.children = await readChildren(document, content, root, readCode);
   return { defaultProviders, scope: scopeIn(document, root, scope), root, outbound, errorAt: document.errorAt };
 }

@@ -17,7 +17,7 @@ export const seedGrant = z.strictObject({
   value: json.optional(),
 });
 
-/** One resource of a seed, and all below it. A member that is undefined is not spoken of. */
+/** A resource of a seed and all below it. An undefined member is not in the document. */
 export interface SeedNode {
   collection: TypeWord;
   name: string;
@@ -35,7 +35,7 @@ export interface SeedNode {
 export interface Seed {
   /** Make the default providers first (D-067)? */
   defaultProviders: boolean;
-  /** The organizations that the document is whole about, all below them included: what pruning may reach. */
+  /** The organizations that the document describes completely: pruning deletes only below them. */
   scope: SeedNode[];
   root: SeedNode;
   /** Replaces the rules for outbound calls; undefined if the document does not mention them. */
@@ -58,10 +58,7 @@ export function childWordsOf(collection: TypeWord): TypeWord[] {
 /** Placeholder in a document for a value that cannot be read; applying it keeps the stored value. A new user gets a random password. */
 export const NOT_EXPORTED = '<not exported>';
 
-/**
- * The stored value that the one at a path in other properties of that resource would take the place of: an item of a secret is known
- * by its key, at any position.
- */
+/** Returns the stored value that a value at this path of new properties replaces. A secret's item is found by its key, at any position. */
 export function storedSecret(stored: JsonObject, properties: JsonObject, path: readonly string[]): Json | undefined {
   const at = (properties: JsonObject, ...names: readonly string[]) =>
     names.reduce<Json | undefined>(

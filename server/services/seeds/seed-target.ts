@@ -128,7 +128,9 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
   }
 
   async commit({ put = [], remove = [] }: CommitRequest): Promise<undefined> {
-    this.#apply(put, remove);
+    const changes = [...put.map((after) => this.#change(after.id, after)), ...remove.map((id) => this.#change(id))];
+    this.#index.apply(changes);
+    applyChanges(this.#present, changes);
   }
 
   before(id: Uuid): StoredResource | undefined {
@@ -146,12 +148,6 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
       else remove.push(id);
     }
     return { put, remove };
-  }
-
-  #apply(put: readonly StoredResource[], remove: readonly Uuid[]): void {
-    const changes = [...put.map((after) => this.#change(after.id, after)), ...remove.map((id) => this.#change(id))];
-    this.#index.apply(changes);
-    applyChanges(this.#present, changes);
   }
 
   #change(id: Uuid, after?: StoredResource): Change {

@@ -54,12 +54,8 @@ export interface WorldSeedsOptions extends Omit<CoreOptions, 'containers' | 'inv
 export type WorldSeeds = ReturnType<typeof worldSeeds>;
 
 /**
- * Applies seeds to the running world, and makes them of it. What is refused is thrown as PlatformError whose pointers lead into the
- * document.
- *
- * A seed is applied to a copy of the world, by the same service as any other change: permissions, validation, references; policies are not
- * evaluated (D-215). The resulting changes are then made in the world by one commit. So the seed is applied completely or not at all,
- * can be undone in one step, and is never visible in part.
+ * Applies seeds to the running world, and exports it as a seed. A seed is applied to a copy of the world by the same service as any other
+ * change, without policies (D-215), and the result becomes one commit. Throws PlatformError whose pointers lead into the document.
  */
 export function worldSeeds(options: WorldSeedsOptions) {
   const { store, config, addresses, scm, outbound } = options;
