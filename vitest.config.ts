@@ -5,8 +5,10 @@ import { testSeed } from './server/testing/test-seed.ts';
 
 const TESTS = '{server,electron,renderer,e2e,fixtures}/**/*';
 
-/** Builds what tests start as separate processes, and counts the operations of the API document that they validate. */
+/** Builds what tests start as separate processes. */
 const BUILD = 'server/testing/build-for-tests.ts';
+/** Notices operations of the API document that no test validates. */
+const VALIDATED = 'server/testing/validated-operations.ts';
 /** Gives property tests their seed. */
 const SEED = 'server/testing/seed-properties.ts';
 /**
@@ -43,7 +45,7 @@ export default defineConfig({
           sequence,
           include: [`${TESTS}.test.ts`],
           exclude: ['**/*.{slow,engine,podman}.test.ts'],
-          globalSetup: BUILD,
+          globalSetup: [BUILD, VALIDATED],
           setupFiles: SEED,
         },
       },
@@ -59,7 +61,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'slow', sequence, include: [`${TESTS}.slow.test.ts`], globalSetup: BUILD, setupFiles: SEED },
+        test: {
+          name: 'slow',
+          sequence,
+          include: [`${TESTS}.slow.test.ts`],
+          globalSetup: [BUILD, VALIDATED],
+          setupFiles: SEED,
+        },
       },
       {
         extends: true,
@@ -74,7 +82,7 @@ export default defineConfig({
           // A folder can have files of other projects, too.
           sequence: { groupOrder: 1 },
           include: [`${TESTS}.engine.test.ts`],
-          globalSetup: BUILD,
+          globalSetup: [BUILD, VALIDATED],
           setupFiles: SEED,
         },
       },

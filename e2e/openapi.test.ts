@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { controlPlaneTables, refusingTables } from '../server/api/routes/tables.ts';
 import { routesOf as mountedIn } from '../server/api/server/mount-routes.ts';
 import { typeIdOf } from '../server/model/type-names.ts';
@@ -10,10 +10,11 @@ import { accountChanges } from '../server/services/resources/account-routes.ts';
 import { resourceRouter } from '../server/services/resources/routes.ts';
 import { securityRouter } from '../server/services/security/routes.ts';
 import { securityParts } from '../server/services/security/security-parts.ts';
+import { rootPairOf } from '../server/testing/account.ts';
 import { type DocumentedOperation, documentedOperations, GATEWAY, wordsFor } from '../server/testing/api-document.ts';
 import { send } from '../server/testing/checked-client.ts';
-import { basic } from '../server/testing/client.ts';
-import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { type Platform, sharedPlatform, startPlatform } from '../server/testing/platform.ts';
+import { restoreWorldAfterEach } from '../server/testing/restore-world.ts';
 
 /** The API document compared with the platform: it lists all routes and no others, with their real responses. */
 
@@ -81,17 +82,15 @@ function isSamePath(route: string, documented: string): boolean {
 }
 
 describe('of the operations of the document', () => {
-  let platform: Platform;
+  const platform = sharedPlatform({ seed: 'demo' });
   let auth: string;
   let examples: Map<string, string>;
 
   beforeAll(async () => {
-    platform = await startPlatform({ seed: 'demo' });
-    const { apiKey, apiSecret = '' } = platform.emulator.rootCredentials;
-    auth = basic(apiKey, apiSecret);
+    auth = rootPairOf(platform);
     examples = await examplesIn(platform, auth);
   });
-  afterAll(() => platform?.stop());
+  restoreWorldAfterEach(platform);
 
   const example = (name: string) => examples.get(name) ?? randomUUID();
   const exampleInDemo = (name: string) => (name === 'fqon' ? 'demo' : example(name));
@@ -107,13 +106,12 @@ describe('of the operations of the document', () => {
     expect(JSON.stringify(reply.body)).not.toMatch(/no route|unknown resource type/);
   };
 
-  // Streams of events have no end that could be waited for.
+  // Streams of events have no end that could be waited for, and a pipeline takes seconds to start.
   const platformOperations = documentedOperations.filter(
-    ({ path }) => path !== '/{api_name}/{endpoint}' && !/(events|stream)$/.test(path),
+    ({ path }) => path !== '/{api_name}/{endpoint}' && !/(events|stream|pipelines\/demo)$/.test(path),
   );
   const reads = platformOperations.filter(({ verb }) => verb === 'GET');
   const lists = reads.filter(({ path }) => /^.meta.*s$/.test(path));
-  const patches = platformOperations.filter(({ verb, path }) => verb === 'PATCH' && path.startsWith('/meta'));
   const changes = platformOperations.filter(({ verb }) => verb !== 'GET');
   /** Checks each operation, and reports all failures with their messages. */
   const expectAll = async (
@@ -141,29 +139,37 @@ describe('of the operations of the document', () => {
       expectAsDocumented(operation, `${addressOf(operation, exampleInDemo)}?expand=true`),
     ));
 
-  it('every PATCH without operations answers as documented', () =>
-    expectAll(patches, (operation) => expectAsDocumented(operation, addressOf(operation, example), { body: [] })));
+  /** Sends a request that has to succeed, and returns the body of the response. */
+  const succeed = async (verb: string, url: string, body?: unknown) => {
+    const reply = await send(verb, url, { auth, body });
+    if (reply.status >= 300) throw new Error(`${verb} ${url} is ${reply.status}: ${JSON.stringify(reply.body)}`);
+    return reply.body;
+  };
+
+  /** The example of the document for a body, with an id that exists for its placeholder. */
+  const exampleBodyOf = ({ path, requestBody }: DocumentedOperation) => {
+    const [[type = '', { example: body = null } = {}] = []] = Object.entries(requestBody?.content ?? {});
+    const segments = path.split('/').reverse();
+    const ids = new Map([
+      ['lambdas', 'lambda_provider_id'],
+      ...RUN_BY_ENGINE.map((collection) => [collection, 'provider_id'] as const),
+    ]);
+    const referencedId = example(
+      segments.map((segment) => ids.get(segment)).find(Boolean) ?? (LAMBDA_USERS.test(path) ? 'lambda_id' : 'user_id'),
+    );
+    return { type, body: JSON.parse(JSON.stringify(body).replaceAll(EXAMPLE_ID, referencedId)) };
+  };
 
   it('every example of a body is understood, and those of new records create them', () =>
     expectAll(
       changes.filter(({ requestBody, path }) => requestBody && !LEAVES_THE_MACHINE.test(path)),
       async (operation) => {
-        const { verb, path, requestBody, responses } = operation;
-        const [[type = '', { example: body = undefined } = {}] = []] = Object.entries(requestBody?.content ?? {});
+        const { verb, path, responses } = operation;
+        const { type, body } = exampleBodyOf(operation);
         if (type === 'application/zip') return;
-        const segments = path.split('/').reverse();
-        const ids = new Map([
-          ['lambdas', 'lambda_provider_id'],
-          ...RUN_BY_ENGINE.map((collection) => [collection, 'provider_id'] as const),
-        ]);
-        const referencedId = example(
-          segments.map((segment) => ids.get(segment)).find(Boolean) ??
-            (LAMBDA_USERS.test(path) ? 'lambda_id' : 'user_id'),
-        );
-        const sentBody = JSON.parse(JSON.stringify(body).replaceAll(EXAMPLE_ID, referencedId));
         const reply = await send(verb, addressOf(operation, example), {
           auth,
-          body: type === FORM ? new URLSearchParams(sentBody) : sentBody,
+          body: type === FORM ? new URLSearchParams(body) : body,
         });
         const isCreated = Object.hasOwn(responses, '201') && path.startsWith('/meta');
         if (isCreated) expect([reply.status, reply.body]).toEqual([expect.toBeOneOf([201, 409]), expect.anything()]);
@@ -174,6 +180,45 @@ describe('of the operations of the document', () => {
       },
     ));
 
+  it('every record is read, patched, replaced and deleted as documented at each of its addresses', () => {
+    let createdCount = 0;
+    const operationsOf = (verb: string) => platformOperations.filter((operation) => operation.verb === verb);
+    const creators = operationsOf('POST');
+    const deletions = operationsOf('DELETE').filter(({ path }) => /^\/meta\/.*_id\}$/.test(path));
+    return expectAll(deletions, async (deletion) => {
+      const collection = deletion.path.slice(0, deletion.path.lastIndexOf('/'));
+      const collectionName = collection.split('/').at(-1)?.replace('resources', 'containers');
+      const create = async () => {
+        const creator =
+          creators.find(({ path }) => path === collection) ??
+          creators.find(({ path }) => path.endsWith(`/${collectionName}`));
+        if (!creator) throw new Error(`no operation creates ${collectionName}`);
+        const name = `new-${createdCount++}`;
+        const { body } = exampleBodyOf(creator);
+        const properties = { ...body.properties, ...(collectionName === 'apiendpoints' && { resource: `/${name}` }) };
+        // Each user has an email address of their own.
+        if (collectionName === 'users') properties.email = '';
+        return succeed('POST', addressOf(creator, example), { ...body, name, properties });
+      };
+      const collectionAddress = addressOf({ ...deletion, path: collection }, example);
+      // Entitlements exist from the start.
+      const record =
+        collectionName === 'entitlements'
+          ? (await succeed('GET', `${collectionAddress}?expand=true`))[0]
+          : await create();
+      const address = `${collectionAddress}/${record.id}`;
+      const bodies = { GET: undefined, PATCH: [], PUT: record, DELETE: undefined };
+      for (const [verb, sentBody] of Object.entries(bodies))
+        if (operationsOf(verb).some(({ path }) => path === deletion.path)) await succeed(verb, address, sentBody);
+    });
+  });
+
+  it('a fault is added and removed as documented', async () => {
+    const faults = `${platform.emulator.baseUrl}/inspect/faults`;
+    const { id } = await succeed('POST', faults, { service: 'scm', status: 503 });
+    await succeed('DELETE', `${faults}/${id}`);
+  });
+
   it('every change of an unknown resource answers as documented', () =>
     expectAll(changes, (operation) => {
       const isForm = operation.requestBody?.content[FORM] !== undefined;
@@ -181,6 +226,14 @@ describe('of the operations of the document', () => {
       const request = operation.requestBody && { body: isForm ? new URLSearchParams() : emptyBody };
       return expectAsDocumented(operation, addressOf(operation, unknown), request);
     }));
+});
+
+it('a platform that a request stops answers as documented', async () => {
+  const platform = await startPlatform();
+  const { baseUrl, worldId } = platform.emulator;
+  const reply = await send('POST', `${baseUrl}/inspect/stop`, { auth: rootPairOf(platform), body: { worldId } });
+  expect(reply.status).toBe(204);
+  await platform.stop();
 });
 
 describe('the documentation page of a platform', () => {

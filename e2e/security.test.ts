@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { logIn, makeAccount, rootPairOf } from '../server/testing/account.ts';
-import { type Authorization, basic, bearer, send } from '../server/testing/checked-client.ts';
+import { type Authorization, basic, bearer, follow, send } from '../server/testing/checked-client.ts';
 import { canBeOtherUser, runAsOtherUser } from '../server/testing/other-user.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
@@ -242,8 +242,9 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
     const lambda = await make.lambda(acme, { code });
     await grant(root, `/acme/lambdas/${lambda.id}`, 'lambda.view', id);
     const log = `${baseUrl}/inspect/logs/${lambda.id}`;
-    const follow = (url: string) => fetch(url, { headers: { authorization } });
-    const streams = await Promise.all([follow(`${baseUrl}/inspect/events`), follow(`${log}/stream`)]);
+    const streams = await Promise.all(
+      [`${baseUrl}/inspect/events`, `${log}/stream`].map((url) => follow(url, authorization)),
+    );
     await security('POST', `/accounts/${id}/disable`, rootPair);
     await send('POST', `${baseUrl}/inspect/lambdas/${lambda.id}/invoke`, { auth: rootPair });
     const [events, lines] = await Promise.all(streams.map((stream) => stream.text()));

@@ -20,22 +20,38 @@ const validated = new Set<DocumentedOperation>();
 /** Like `send`; throws if a response does not match its route. */
 export async function send(...[method, url, options]: Parameters<typeof sendAnything>): Promise<Reply> {
   const reply = await sendAnything(method, url, options);
-  const { pathname } = new URL(url);
-  const operation = operationOf(method, pathname.replace(/(?<=.)\/$/, ''));
-  const violation = operation && violationIn(operation.responses[reply.status], reply);
-  if (operation && violation === undefined && reply.status < 400) noteValidated(operation);
-  if (violation === undefined) return reply;
-  throw new Error(
-    `${method} ${url}: ${reply.status} does not match the description of ${operation?.path}: ${violation}`,
-  );
+  check(method, url, reply);
+  return reply;
 }
 
-/** Notes an operation that has succeeded with a valid response, for the count of the whole run in `build-for-tests.ts`. */
+/** Returns a stream of events when its head has arrived; throws if that does not match its route. */
+export async function follow(url: string, authorization: string): Promise<Response> {
+  const response = await fetch(url, { headers: { authorization } });
+  if (!response.ok) throw new Error(`GET ${url} is ${response.status}: ${await response.text()}`);
+  check('GET', url, { status: response.status, headers: response.headers, body: '' });
+  return response;
+}
+
+function check(method: string, url: string, reply: Reply): void {
+  const { pathname } = new URL(url);
+  const operation = operationOf(method, pathname.replace(/(?<=.)\/$/, ''));
+  if (!operation) return;
+  const violation = violationIn(operation.responses[reply.status], reply);
+  if (violation !== undefined)
+    throw new Error(
+      `${method} ${url}: ${reply.status} does not match the description of ${operation.path}: ${violation}`,
+    );
+  if (reply.status < 400) noteValidated(operation);
+}
+
+/** Notes an operation that has succeeded with a valid response (`validated-operations.ts`). */
 function noteValidated(operation: DocumentedOperation): void {
-  const file = inject('validatedFile');
-  if (file === undefined || validated.has(operation)) return;
+  const files = inject('operationFiles');
+  if (files === undefined || validated.has(operation)) return;
+  const line = ({ verb, path }: DocumentedOperation) => `${verb} ${path}\n`;
+  if (validated.size === 0) appendFileSync(files.documented, operations.map((each) => line(each.operation)).join(''));
   validated.add(operation);
-  appendFileSync(file, `${operation.verb} ${operation.path} of ${operations.length}\n`);
+  appendFileSync(files.validated, line(operation));
 }
 
 function violationIn(
@@ -60,7 +76,8 @@ const opennessOf = (parts: readonly string[]) =>
 
 /** Each operation with its path segments, specific ones first. */
 const operations = documentedOperations
-  .filter(({ path }) => path !== '/{api_name}/{endpoint}') // these can return anything
+  // Endpoints can return anything, and a WebSocket has no response that could be validated.
+  .filter(({ path, responses }) => path !== '/{api_name}/{endpoint}' && responses[101] === undefined)
   .map((operation) => ({ operation, parts: operation.path.split('/') }))
   .toSorted((a, b) => opennessOf(a.parts) - opennessOf(b.parts));
 

@@ -251,6 +251,10 @@ describe('the OpenAPI document', () => {
     expect(PARTS[1][1].servers).toEqual([expect.objectContaining({ url: 'http://127.0.0.1:4701' })]);
   });
 
+  it.each(PARTS)('refers to its page: %s', (name, { externalDocs }) => {
+    expect(externalDocs).toMatchObject({ url: `http://127.0.0.1:4700/docs?document=${name}` });
+  });
+
   it('documents that a published endpoint can answer with any status', () => {
     expect(at('paths', '/{api_name}/{endpoint}', 'get', 'responses', 'default', 'content')).toHaveProperty(['*/*']);
   });

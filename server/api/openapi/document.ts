@@ -86,6 +86,7 @@ export function openApiDocument(
       version,
       license: { name: 'MIT', identifier: 'MIT' },
     },
+    externalDocs: { description: 'The documents as a page', url: `${baseUrl}/docs?document=${name}` },
     servers: isOnlyGateway ? gatewayServers : [{ url: baseUrl, description: 'Control plane' }],
     // Some generated clients use a token for the last one.
     security: [{ basic: [] }, { oauth2: [] }, { bearer: [] }],

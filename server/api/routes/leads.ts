@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { id, object, time } from '../schemas/parts.ts';
 import { waitS } from './logs.ts';
-import { text } from './parameter.ts';
+import { flag, moment, text, uuid } from './parameter.ts';
 import { defineRoutes, noContent, ok, route } from './route.ts';
 
 export const lead = object('Lead', {
@@ -40,15 +40,11 @@ export const leadRoutes = defineRoutes('Captured leads', {
     summary: 'List captured leads, oldest first',
     description:
       'Leads from lambdas are listed if you can view the lambda. Other leads require permission to view the entire platform.',
-    // These parameters are passed as text: the mock CRM parses them and reports errors.
     query: {
       email: text('Only leads with this email address, in any letter case'),
-      since: text('Only leads at or after this time', { format: 'date-time' }),
-      execution: text('Only leads that this invocation sent', { format: 'uuid' }),
-      refused: text('`true` lists rejected forms; `refused` is the response that the sender got', {
-        type: 'boolean',
-        default: false,
-      }),
+      since: moment('Only leads at or after this time'),
+      execution: uuid('Only leads that this invocation sent'),
+      refused: flag('`true` lists rejected forms; `refused` is the response that the sender got'),
       waitS,
     },
     isStrict: true,

@@ -23,17 +23,21 @@ const user = recordSchema('users');
 const services = z.record(z.string(), z.string());
 
 /** Prefix search for names (D-188). */
-const nameStart = { name: required(text('Prefix of the names')) };
+const searches = {
+  query: { name: required(text('Prefix of the names')) },
+  answer: ok(z.array(z.string()), 'Names'),
+} as const;
 /** Search criteria for users (D-189). */
 const userCriteria = {
   name: text('User name; `*` matches any text'),
   email: text('Email address; `*` matches any text'),
   phoneNumber: text('Phone number; `*` matches any text'),
 };
-const groupName = { name: required(text('Group name; `*` matches any text')) };
-const names = ok(z.array(z.string()), 'Names');
 const userRecords = ok(z.array(user), 'Records');
-const groupRecords = ok(z.array(recordSchema('groups')), 'Records');
+const searchesGroups = {
+  query: { name: required(text('Group name; `*` matches any text')) },
+  answer: ok(z.array(recordSchema('groups')), 'Records'),
+} as const;
 
 /** Routes about the entire platform (D-015). */
 export const platformRoutes = defineRoutes('Platform', {
@@ -87,6 +91,12 @@ export const documentRoutes = defineRoutes('Platform', {
   }),
 });
 
+const createsOrganization = {
+  body: wholeRecord(typeOfWord('orgs')),
+  answer: createdWithLocation(organization),
+  errors: [409],
+} as const;
+
 /** Organizations by name (D-005). */
 export const organizationRoutes = defineRoutes('Organizations', {
   listAllOrganizations: route('get /meta/orgs', 'caller', {
@@ -96,14 +106,11 @@ export const organizationRoutes = defineRoutes('Organizations', {
   }),
   createTopOrganization: route('post /meta/orgs', permission('org.create', 'root'), {
     summary: 'Create an organization below the root organization',
-    body: wholeRecord(typeOfWord('orgs')),
-    answer: createdWithLocation(organization),
-    errors: [409],
+    ...createsOrganization,
   }),
   searchOrganizations: route('get /meta/orgs/search', 'caller', {
+    ...searches,
     summary: 'List the names of organizations with a prefix',
-    query: nameStart,
-    answer: names,
   }),
   readOrganizationByName: route('get /meta/{fqon}', permission('org.view', 'fqon'), {
     summary: 'Read an organization',
@@ -112,9 +119,7 @@ export const organizationRoutes = defineRoutes('Organizations', {
   }),
   createSubOrganization: route('post /meta/{fqon}', permission('org.create', 'fqon'), {
     summary: 'Create a sub-organization',
-    body: wholeRecord(typeOfWord('orgs')),
-    answer: createdWithLocation(organization),
-    errors: [409],
+    ...createsOrganization,
   }),
   patchOrganizationByName: route('patch /meta/{fqon}', permission('org.update', 'fqon'), {
     summary: 'Update an organization with a JSON Patch',
@@ -132,17 +137,15 @@ export const organizationRoutes = defineRoutes('Organizations', {
 
 const workspaceRoutes = defineRoutes('Workspaces', {
   searchWorkspaces: route('get /meta/workspaces/search', 'caller', {
+    ...searches,
     summary: 'List the names of workspaces with a prefix',
-    query: nameStart,
-    answer: names,
   }),
 });
 
 const environmentRoutes = defineRoutes('Environments', {
   searchEnvironments: route('get /meta/environments/search', 'caller', {
+    ...searches,
     summary: 'List the names of environments with a prefix',
-    query: nameStart,
-    answer: names,
   }),
 });
 
@@ -180,13 +183,11 @@ const userRoutes = defineRoutes('Users', {
 const groupRoutes = defineRoutes('Groups', {
   searchGroups: route('get /meta/groups/search', 'caller', {
     summary: 'Search groups',
-    query: groupName,
-    answer: groupRecords,
+    ...searchesGroups,
   }),
   searchGroupsOf: route('get /meta/{fqon}/groups/search', 'caller', {
     summary: 'Search groups of an organization and of the organizations above',
-    query: groupName,
-    answer: groupRecords,
+    ...searchesGroups,
   }),
 });
 

@@ -126,7 +126,7 @@ export const openTypeRoutes = defineRoutes('Resources of any type', {
   }),
   promote: route(`post ${RESOURCE}/promote`, moveRight('promote', 'target'), {
     ...moves,
-    summary: 'Move a resource to another environment',
+    summary: 'Copy a resource to another environment',
     query: { target: required(uuid('Target environment')) },
   }),
   readEnv: route(`get ${RESOURCE}/env`, permission('*.view', 'resource_id'), {

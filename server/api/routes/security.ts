@@ -211,6 +211,8 @@ export const keyRoutes = securityRoutes('Tokens and keys', {
   }),
 });
 
+const locks = { target: A_USER, answer: accountAnswer, errors: [409] } as const;
+
 /** Accounts and group membership (D-178, D-179). */
 export const accountRoutes = securityRoutes('Accounts', {
   readOwnAccount: route('get /security/accounts/self', 'caller', {
@@ -239,16 +241,12 @@ export const accountRoutes = securityRoutes('Accounts', {
     errors: [409],
   }),
   disableAccount: route('post /security/accounts/{account_id}/disable', permission('user.update', A_USER.id), {
+    ...locks,
     summary: 'Lock an account',
-    target: A_USER,
-    answer: accountAnswer,
-    errors: [409],
   }),
   enableAccount: route('post /security/accounts/{account_id}/enable', permission('user.update', A_USER.id), {
+    ...locks,
     summary: 'Unlock an account',
-    target: A_USER,
-    answer: accountAnswer,
-    errors: [409],
   }),
   readAccountGroup: route('get /security/groups/{group_id}', permission('group.view', A_GROUP.id), {
     summary: 'Read a group',

@@ -1,7 +1,7 @@
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeAccount } from '../../testing/account.ts';
-import { basic, send } from '../../testing/client.ts';
+import { basic, send } from '../../testing/checked-client.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 
 const platform = sharedPlatform();
