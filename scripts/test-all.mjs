@@ -28,7 +28,7 @@ const AFFECTED_PARTS = 2;
 
 // Podman leaves rules in the system's firewall, which block the next user of the same port: not at the same time as other engines' tests.
 await run('podman', inOwnNetwork(vitest('podman')), ['podman', 'containers']);
-/** Tests with containers mostly wait for the engine. The journeys come first: pages of containers need networks that do not change meanwhile. */
+/** Tests with containers mostly wait for the engine, beside all others. The journeys come first: pages of containers need networks that do not change meanwhile. */
 async function testWithEngine() {
   await run('engine journeys', playwright('engine'), ['browser', 'containers', 'git']);
   await run('engine tests', vitest('engine'), ['containers', 'git']);
@@ -38,7 +38,6 @@ const engineTests = testWithEngine();
 if (!hasOwnNetwork) await engineTests;
 await run('slow journeys', inOwnNetwork(playwright('slow')), ['browser', 'git']);
 await run('slow tests', vitest('slow', 'slow-window'), ['git']);
-await engineTests;
 const underNewest = (project, ...rest) => [
   newestNode,
   ...vitest(project).slice(1),
@@ -47,5 +46,7 @@ const underNewest = (project, ...rest) => [
 ];
 await run(`platform under Node.js ${NEWEST_LTS}`, underNewest('fast', ...AFFECTED));
 await run(`slow tests under Node.js ${NEWEST_LTS}`, underNewest('slow', 'server/runtimes/lambdas'));
+// Some mutations are noticed by tests with an engine.
+await engineTests;
 await run('mutations', [process.execPath, join('scripts', 'mutations.mjs'), '--part', partOf(MUTATED_PARTS)]);
 report();
