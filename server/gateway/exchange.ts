@@ -73,6 +73,7 @@ export class Exchange {
   endpointId: Uuid | undefined;
   userId: Uuid | undefined;
   apiKey: string | undefined;
+  replayOf: number | undefined;
   body: Uint8Array | undefined;
   /** For `X-Terrarium-Target`: `lambda ID` or `endpoint ID`, where the path alone does not tell which of them answers (D-165). */
   targetName: string | undefined;
@@ -276,6 +277,7 @@ export class Exchange {
         readTraceParent(request.headers.traceparent)?.traceId ?? (this.#traceFrom && traceStartedBy(this.#traceFrom)),
       userId: this.userId,
       apiKey: this.apiKey,
+      replayOf: this.replayOf,
     };
   }
 }

@@ -115,7 +115,7 @@ function pushEndToEnd(
   isLeftOut: (name: string, value: string) => boolean,
 ): void {
   const { rawHeaders } = message;
-  const named = tokensOf(message.headers.connection);
+  const named = (message.headers.connection ?? '').split(',').map((token) => token.trim().toLowerCase());
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
     const lowerName = name.toLowerCase();
@@ -135,10 +135,6 @@ function listed(before: string | string[] | undefined, peer: string | undefined)
 /** node:http joins repeated headers of this kind with commas. */
 function singleValue(value: string | string[] | undefined): string {
   return Array.isArray(value) ? value.join(', ') : (value ?? '');
-}
-
-function tokensOf(value: string | undefined): string[] {
-  return value === undefined ? [] : value.split(',').map((token) => token.trim().toLowerCase());
 }
 
 const OF_THE_WINDOW = /^(__(host|secure)-)?terrarium_/i;

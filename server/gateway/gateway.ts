@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -37,6 +36,7 @@ import { hideWindowCookies } from './forwarded-headers.ts';
 import { defaultLimits, type GatewayLimits } from './limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
+import { takeReplayOf } from './replay-header.ts';
 
 const MAX_HEADERS_BYTES = 16 * 1024;
 /** Maximum number of rejected requests whose bodies are captured at the same time, so that a flood of them takes little memory. */
@@ -70,6 +70,7 @@ export class Gateway {
   readonly #pipeline: Pipeline;
   readonly #exchanges = new OpenExchanges((exchange) => {
     const record = exchange.record();
+    if (!this.#capturing.has(exchange)) return void this.#options.onExchange?.(record);
     exchange.whenBodyIsRead(() => {
       this.#capturing.delete(exchange);
       this.#options.onExchange?.({ ...record, requestBody: exchange.requestBody });
@@ -105,8 +106,8 @@ export class Gateway {
     return { host: address, port, conflict: this.#loopback.conflict };
   }
 
-  changed(changes: readonly Change[]): void {
-    this.#endpoints.changed(changes);
+  changed(change: Change): void {
+    this.#endpoints.changed(change);
   }
 
   /** The used part of each endpoint's rate limit in the current window (D-155), which ends at a time of the wall clock. */
@@ -154,7 +155,7 @@ export class Gateway {
     };
     server.on('connection', (socket) => this.#exchanges.follow(socket));
     const turns = new RequestTurns();
-    const inTurn = turns.schedule((request, response) => answer(request, response));
+    const inTurn = turns.schedule(answer);
     server.on('request', inTurn);
     server.on('checkContinue', inTurn); // the body is requested when it is needed
     const refuseExpectation = turns.schedule((request, response) => {
@@ -185,7 +186,9 @@ export class Gateway {
 
   #open(request: IncomingMessage, response: ServerResponse, upgrade?: UpgradedConnection): Exchange {
     hideWindowCookies(request);
+    const replayOf = takeReplayOf(request);
     const exchange = new Exchange(request, response, this.#options.nowMs(), upgrade);
+    exchange.replayOf = replayOf;
     this.#exchanges.add(exchange);
     return exchange;
   }
@@ -214,7 +217,8 @@ export class Gateway {
     try {
       const error = toPlatformError(thrown);
       if (error.status === 500) this.#options.onFault?.(thrown);
-      if (exchange.endpointId !== undefined && this.#capturing.size < MAX_CAPTURING) {
+      const isOpen = !exchange.request.socket.destroyed;
+      if (isOpen && exchange.endpointId !== undefined && this.#capturing.size < MAX_CAPTURING) {
         this.#capturing.add(exchange);
         exchange.captureUnreadBody();
       }
@@ -242,7 +246,7 @@ export class Gateway {
 
 class OpenExchanges {
   readonly #bySocket = new Map<Socket, Exchange | undefined>();
-  readonly #events = new EventEmitter();
+  #onNone: (() => void) | undefined;
   readonly #onOver: (exchange: Exchange) => void;
   #count = 0;
 
@@ -282,12 +286,16 @@ class OpenExchanges {
   }
 
   async none(): Promise<void> {
-    while (this.#count > 0) await once(this.#events, 'none');
+    while (this.#count > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onNone = resolve;
+      });
+    }
   }
 
   #close(exchange: Exchange): void {
     this.#count--;
     this.#onOver(exchange);
-    if (this.#count === 0) this.#events.emit('none');
+    if (this.#count === 0) this.#onNone?.();
   }
 }

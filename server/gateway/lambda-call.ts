@@ -7,7 +7,6 @@ import { statusIn } from '../model/http-result.ts';
 import type { CallContext, FailureKind, Invocation, LambdaCall, LambdaValue, Outcome } from '../model/invocation.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json.ts';
 import type { Uuid } from '../model/record.ts';
-import { isSameList } from '../model/same-list.ts';
 import { MAX_ACCEPT_CHARACTERS } from '../model/types/lambda.ts';
 import { type Answer, type Exchange, hasHeader, jsonAnswer } from './exchange.ts';
 import { affectsWindow } from './forwarded-headers.ts';
@@ -204,6 +203,12 @@ function contextOf({ request }: Exchange, parts: ContextParts): CallContext {
   if (apiEndpointId !== undefined) context.apiEndpointId = apiEndpointId;
   lastContexts.set(request.socket, { rawHeaders, query, context });
   return context;
+}
+
+function isSameList(list: readonly string[], otherList: readonly string[]): boolean {
+  if (list.length !== otherList.length) return false;
+  for (let index = 0; index < list.length; index++) if (list[index] !== otherList[index]) return false;
+  return true;
 }
 
 /** In node:http only Set-Cookie has several values, and it is not a request header. */

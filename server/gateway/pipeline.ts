@@ -72,7 +72,7 @@ export class Pipeline {
     if (!preflighted) this.#preflights.followedBy(request, route ?? routes[0]);
     if (!route) {
       const [endpoint] = routes;
-      if (endpoint) this.#showLimit(exchange, endpoint);
+      if (endpoint && 'limit' in endpoint && endpoint.limit) exchange.showLimit(endpoint.limit, this.#parts.steadyMs());
       throw methodNotAllowed(request, routes);
     }
     this.#enter(exchange, route);
@@ -110,11 +110,7 @@ export class Pipeline {
     exchange.passed('route');
     if (!('id' in route)) return;
     exchange.endpointId = route.id;
-    this.#showLimit(exchange, route);
-  }
-
-  #showLimit(exchange: Exchange, route: Endpoint | BuiltInRoute): void {
-    if ('limit' in route && route.limit) exchange.showLimit(route.limit, this.#parts.steadyMs());
+    if (route.limit) exchange.showLimit(route.limit, this.#parts.steadyMs());
   }
 
   #targetOf(text: string): RequestTarget {
@@ -159,18 +155,13 @@ export class Pipeline {
     host: string,
     target: RequestTarget,
   ): { target: RequestTarget; builtIn: BuiltInRoute | undefined; routes: FoundRoutes } {
-    const builtIn = this.#parts.builtIns.find(target.segments);
-    const routes = this.#routesOf(host, target.segments, builtIn);
+    const { segments } = target;
+    const builtIn = this.#parts.builtIns.find(segments);
+    const found = this.#parts.endpoints.find(host, segments);
+    // An endpoint with exactly this path (`/async` of an API `api`, D-165) shares it with a built-in route, no other does (D-151).
+    const routes = builtIn && found?.[0]?.prefix.length !== segments.length ? [builtIn] : found;
     const decodedTarget = routes ? undefined : withSlashesDecoded(target);
     return decodedTarget ? this.#lookUp(host, decodedTarget) : { target, builtIn, routes };
-  }
-
-  /** An endpoint with exactly this path (`/async` of an API `api`, D-165) shares it with a built-in route, no other does (D-151). */
-  #routesOf(host: string, segments: readonly string[], builtIn: BuiltInRoute | undefined): FoundRoutes {
-    const found = this.#parts.endpoints.find(host, segments);
-    if (!builtIn) return found;
-    const depth = found?.[0]?.prefix.length;
-    return depth === segments.length ? found : [builtIn];
   }
 
   async #serve(exchange: Exchange, endpoint: Endpoint, target: RequestTarget): Promise<Answer | undefined> {
@@ -203,7 +194,12 @@ export class Pipeline {
       }
       return undefined;
     }
-    refuseWebSocket(exchange);
+    if (exchange.upgrade) {
+      throw new PlatformError(
+        'not_supported',
+        'this endpoint leads to a lambda, which does not support WebSockets. Use a container.',
+      );
+    }
     exchange.body ??= await readBody(request, response, limits.requestBodyBytes);
     exchange.passed('body');
     const call = lambdaCall(exchange, {
@@ -263,14 +259,6 @@ function methodNotAllowed(request: IncomingMessage, routes: readonly (Endpoint |
   return new PlatformError('method_not_allowed', `method ${request.method} is not allowed; use ${allow}`, {
     headers: { Allow: allow },
   });
-}
-
-function refuseWebSocket({ upgrade }: Exchange): void {
-  if (!upgrade) return;
-  throw new PlatformError(
-    'not_supported',
-    'this endpoint leads to a lambda, which does not support WebSockets. Use a container.',
-  );
 }
 
 function countHosts(rawHeaders: readonly string[]): number {

@@ -29,7 +29,7 @@ export const gatewayPlugin = plugin({
       onExchange: (exchange) => platform.emit(exchangeEnded, exchange),
     });
     for (const collection of ['apis', 'apiendpoints', 'providers'] as const)
-      platform.on(resourceChanged(collection), (change) => gateway.changed([change]));
+      platform.on(resourceChanged(collection), (change) => gateway.changed(change));
     platform.onListening(async () => {
       const { port, conflict } = await gateway.start({ host: config.host, port: config.gatewayPort });
       if (conflict) {

@@ -8,45 +8,39 @@ import { isGateway } from '../model/types/provider-rules.ts';
 import { type Endpoint, prepareEndpoint } from './endpoint.ts';
 import { RouteTable } from './route-table.ts';
 
-export class PublishedEndpoints {
+export class PublishedEndpoints extends RouteTable<Endpoint> {
   readonly #view: WorldView;
-  readonly #table = new RouteTable<Endpoint>();
   readonly #byId = new Map<Uuid, Endpoint>();
   /** Host names of the gateway's public addresses, by gateway provider (D-150). */
   readonly #publicHosts = new Map<Uuid, string>();
 
   constructor(view: WorldView) {
+    super();
     this.#view = view;
     for (const provider of view.all('providers')) this.#publishHost(provider);
     for (const endpoint of view.all('apiendpoints')) this.#publish(endpoint);
   }
 
-  /** Applies the changes of a commit, which the view must already show. Routes change immediately (D-098). */
-  changed(changes: readonly Change[]): void {
-    for (const { before, after } of changes) {
-      const record = after ?? before;
-      if (record?.type === API_ENDPOINT) {
-        if (after) this.#publish(after);
-        else this.#withdraw(record.id);
-      } else if (before && after?.type === API && before.name !== after.name) {
-        for (const endpoint of this.#view.children(after.id, 'apiendpoints')) this.#publish(endpoint);
-      } else if (record && isGateway(record.type)) {
-        this.#publicHosts.delete(record.id);
-        if (after) this.#publishHost(after);
-      }
+  /** Applies a change that the view must already show. Routes change immediately (D-098). */
+  changed({ before, after }: Change): void {
+    const record = after ?? before;
+    if (record?.type === API_ENDPOINT) {
+      if (after) this.#publish(after);
+      else this.#withdraw(record.id);
+    } else if (before && after?.type === API && before.name !== after.name) {
+      for (const endpoint of this.#view.children(after.id, 'apiendpoints')) this.#publish(endpoint);
+    } else if (record && isGateway(record.type)) {
+      this.#publicHosts.delete(record.id);
+      if (after) this.#publishHost(after);
     }
-  }
-
-  find(host: string, segments: readonly string[]): readonly Endpoint[] | undefined {
-    return this.#table.find(host, segments);
   }
 
   all(): Iterable<Endpoint> {
     return this.#byId.values();
   }
 
-  hasHost(host: string): boolean {
-    return this.#table.hasHost(host) || [...this.#publicHosts.values()].includes(host);
+  override hasHost(host: string): boolean {
+    return super.hasHost(host) || [...this.#publicHosts.values()].includes(host);
   }
 
   #publish(record: StoredResource): void {
@@ -55,14 +49,14 @@ export class PublishedEndpoints {
     if (!api) return;
     const endpoint = prepareEndpoint(record, api.name, previous);
     this.#byId.set(record.id, endpoint);
-    this.#table.add(endpoint);
+    this.add(endpoint);
   }
 
   #withdraw(id: Uuid): Endpoint | undefined {
     const endpoint = this.#byId.get(id);
     if (!endpoint) return undefined;
     this.#byId.delete(id);
-    this.#table.remove(endpoint);
+    this.remove(endpoint);
     return endpoint;
   }
 

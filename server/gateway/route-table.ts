@@ -87,11 +87,12 @@ function nodeAt<T>(root: Node<T> | undefined, segments: readonly string[], depth
 
 /** The route of a path for a method: one that lists it, otherwise one that accepts all methods; GET includes HEAD (D-152). */
 export function routeForMethod<T extends Pick<Route, 'methods'>>(routes: readonly T[], method: string): T | undefined {
-  return (
-    routes.find((route) => route.methods?.has(method)) ??
-    routes.find((route) => !route.methods) ??
-    (method === 'HEAD' ? routeForMethod(routes, 'GET') : undefined)
-  );
+  let forAll: T | undefined;
+  for (const route of routes) {
+    if (route.methods?.has(method)) return route;
+    if (!route.methods) forAll ??= route;
+  }
+  return forAll ?? (method === 'HEAD' ? routeForMethod(routes, 'GET') : undefined);
 }
 
 export function methodsOf(routes: readonly Pick<Route, 'methods'>[]): string[] {

@@ -51,14 +51,14 @@ class Quay {
   /** Stores a container with those port mappings, a new one or another version of one. */
   async container(mappings: JsonObject[], before = this.gateway.container('shop')): Promise<StoredResource> {
     const after = this.gateway.patch(before, { port_mappings: mappings });
-    this.ports.changed([{ before, after }]);
+    this.ports.changed({ before, after });
     await this.ports.settled();
     return after;
   }
 
   async remove(container: StoredResource): Promise<void> {
     this.gateway.remove(container);
-    this.ports.changed([{ before: container }]);
+    this.ports.changed({ before: container });
     await this.ports.settled();
   }
 

@@ -131,11 +131,10 @@ export class ServicePorts {
     await this.settled();
   }
 
-  changed(changes: readonly Change[]): void {
-    for (const { before, after } of changes) {
-      const record = after ?? before;
-      if (record?.type === CONTAINER) this.#follow(record.id);
-    }
+  /** Applies a change of a container that the view must already show. */
+  changed({ before, after }: Change): void {
+    const container = after ?? before;
+    if (container) this.#follow(container.id);
   }
 
   /** The port for `service_port` of a port mapping (`portNameOf`); undefined while nothing listens. */

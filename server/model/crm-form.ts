@@ -61,18 +61,22 @@ export function canBeCrm(hostname: string, ownHosts: readonly string[]): boolean
   return !leadsToThisMachine(hostname) && !ownHosts.includes(hostname);
 }
 
-interface FormContext {
+/** Facts of the platform; a warning that does not need the hosts does not read them, because finding them takes time. */
+export interface CrmFacts {
   /** Hosts of the platform, which are never a CRM's. */
-  ownHosts: readonly string[];
-  env: Readonly<Record<string, string>>;
+  readonly ownHosts: readonly string[];
   /** False with `outbound.crm: pass`. */
-  catchesCrm: boolean;
+  readonly catchesCrm: boolean;
 }
 
 const MAX_REASON_LENGTH = 500;
 
 /** Returns what the author of a lambda has to know about a form that a CRM rejects or that was not caught; undefined for other calls. */
-export function formWarning(call: OutboundCall, { ownHosts, env, catchesCrm }: FormContext): string | undefined {
+export function formWarning(
+  call: OutboundCall,
+  platform: CrmFacts,
+  env: Readonly<Record<string, string>>,
+): string | undefined {
   const { method, url, status, caughtBy, request, rules = [] } = call;
   if (method !== 'POST' || !URL.canParse(url)) return undefined;
   const basepathFault = faultOfBasepath(url, env.CRM_API_BASEPATH?.trim() ?? '');
@@ -84,9 +88,9 @@ export function formWarning(call: OutboundCall, { ownHosts, env, catchesCrm }: F
   const [, encoded, part] = CRM_FIELD.exec(Buffer.from(request.bytes).toString('latin1')) ?? [];
   const field = encoded ?? part;
   const { host } = new URL(url);
-  if (field === undefined || !canBeCrm(hostnameIn(new URL(url)), ownHosts)) return undefined;
+  if (field === undefined || !canBeCrm(hostnameIn(new URL(url)), platform.ownHosts)) return undefined;
   const fact = `a CRM form (with the field '${field}') was sent to ${host} and was not caught`;
-  if (!catchesCrm) return `${fact}, because the setting outbound.crm is 'pass'`;
+  if (!platform.catchesCrm) return `${fact}, because the setting outbound.crm is 'pass'`;
   return env.CRM_API_BASEPATH?.trim() === host
     ? fact
     : `${fact}: set CRM_API_BASEPATH of the lambda to ${host} to have the mock CRM take it`;

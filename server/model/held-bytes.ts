@@ -14,5 +14,7 @@ export function heldBytes(value: unknown): number {
   if (typeof value === 'string') return bytesOfText(value);
   if (typeof value !== 'object' || value === null) return 0;
   const members: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  return members.reduce((sum: number, member) => sum + PLACE_BYTES + heldBytes(member), HOLDER_BYTES);
+  let sum = HOLDER_BYTES;
+  for (const member of members) sum += PLACE_BYTES + heldBytes(member);
+  return sum;
 }

@@ -11,34 +11,30 @@ export class NewestLines {
   readonly #limitLines: number;
   #lines: (LogLine | undefined)[] = [];
   #start = 0;
-  #sizeBytes = 0;
+  sizeBytes = 0;
   #isCut = false;
 
   constructor(limitLines = Number.POSITIVE_INFINITY) {
     this.#limitLines = limitLines;
   }
 
-  get sizeBytes(): number {
-    return this.#sizeBytes;
-  }
-
   add(line: LogLine): void {
     this.#lines.push(line);
-    this.#sizeBytes += sizeOf(line);
+    this.sizeBytes += sizeOf(line);
     if (this.#lines.length - this.#start > this.#limitLines) this.#drop();
     this.cutTo(LIMIT_BYTES);
   }
 
   /** Removes the oldest lines until the memory is within the limit, but never the newest line. */
   cutTo(maxBytes: number): void {
-    while (this.#sizeBytes > maxBytes && this.#lines.length - this.#start > 1) this.#drop();
+    while (this.sizeBytes > maxBytes && this.#lines.length - this.#start > 1) this.#drop();
   }
 
   /** Inserts older lines before the present ones, as many of the newest as fit. @param older oldest first */
   precede(older: readonly LogLine[]): void {
     const newer = this.lines();
     let from = older.length;
-    let sizeBytes = this.#sizeBytes;
+    let sizeBytes = this.sizeBytes;
     while (from > 0 && older.length - from + newer.length < this.#limitLines) {
       const line = older[from - 1];
       if (!line || sizeBytes + sizeOf(line) > LIMIT_BYTES) break;
@@ -47,7 +43,7 @@ export class NewestLines {
     }
     this.#lines = [...older.slice(from), ...newer];
     this.#start = 0;
-    this.#sizeBytes = sizeBytes;
+    this.sizeBytes = sizeBytes;
   }
 
   lines(): LogLine[] {
@@ -66,7 +62,7 @@ export class NewestLines {
 
   #drop(): void {
     const oldest = this.#lines[this.#start];
-    if (oldest) this.#sizeBytes -= sizeOf(oldest);
+    if (oldest) this.sizeBytes -= sizeOf(oldest);
     this.#lines[this.#start] = undefined;
     this.#start += 1;
     this.#isCut = true;

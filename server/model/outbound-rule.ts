@@ -113,7 +113,8 @@ export function decideOutbound(
   return met.length > 0 ? { action: 'pass', delayMs, rules: met } : undefined;
 }
 
-function unresolved(delayMs: number, rules: MetRule[]): OutboundVerdict {
+/** The verdict on a host whose name does not exist. */
+export function unresolved(delayMs: number, rules: MetRule[]): OutboundVerdict {
   return { action: 'fail', error: 'ENOTFOUND', delayMs, isUnresolved: true, rules };
 }
 
@@ -134,6 +135,9 @@ interface RuleSummary {
   status?: number | undefined;
   error?: NetworkError | undefined;
 }
+
+/** True for the text of a rule that responds instead of the host. */
+export const isResponseText = (text: string): boolean => /^(answer|fail) with /.test(text);
 
 export function describeRule({ host, action, delayMs, status, error }: RuleSummary): string {
   if (action === 'delay') return `delay of ${delayMs} ms for ${host}`;

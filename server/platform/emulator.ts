@@ -14,8 +14,7 @@ import { passwordHashes, platformStatuses } from '../services/resources/plugin.t
 import { hashPassword, RandomPasswords } from '../services/security/passwords.ts';
 import { randomPasswords } from '../services/security/plugin.ts';
 import type { StoreFiles } from '../storage/files/files.ts';
-import { fineClock, steadyClock } from '../system/clock.ts';
-import { PlatformClock } from '../system/platform-clock.ts';
+import { fineClock, PlatformClock, steadyClock } from '../system/clock.ts';
 import { Addresses, hostsOf } from './addresses.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { completeOptions } from './config.ts';
@@ -106,7 +105,7 @@ async function start(
     nowMs,
     steadyMs,
     fineMs: fineClock(nowMs),
-    hasViewers: () => stream.subscribers > 0,
+    hasViewers: stream.hasViewers,
     warn,
     onFault,
   };
@@ -118,7 +117,9 @@ async function start(
   host.fill(eventStreams, stream);
   host.fill(archivedLogs, archivedIn(data.logs));
   host.fill(stopRequests, () => (hooks.onStopRequest ? hooks.onStopRequest() : void stopOnce().catch(onFault)));
-  host.on(invocationEnded, 'onInvocation', ({ invocation }) => hooks.onInvocation?.(toInvocationView(invocation)));
+  const { onInvocation } = hooks;
+  if (onInvocation)
+    host.on(invocationEnded, 'onInvocation', ({ invocation }) => onInvocation(toInvocationView(invocation)));
   cleanup.add(
     store.onCommit((commit, changes) => {
       host.emit(committed, { commit, changes });

@@ -48,7 +48,7 @@ export async function openCleaning(engine: string, env: NodeJS.ProcessEnv) {
       address: address.url,
       worlds: await Promise.all(found.map(judged)),
       /** Removes all resources of a world from the engine; resolves to the ones that could not be removed. */
-      remove: (worldId: Uuid) => clearWorld(connection, worldId, { volumes: true, limitMs: CLEAR_LIMIT_MS }),
+      remove: (worldId: Uuid) => clearWorld(connection, { worldId }, { volumes: true, limitMs: CLEAR_LIMIT_MS }),
       close: () => connection.close(),
     };
   } catch (failure) {

@@ -5,21 +5,20 @@ import { leadRoutes } from '../api/routes/leads.ts';
 import { listenAt } from '../api/server/listening.ts';
 import { mountRoutes } from '../api/server/mount-routes.ts';
 import type { Declaration } from '../plugin/declaration.ts';
-import { Events } from '../plugin/events.ts';
 import { type AnyPlugin, event, type Platform, plugin, slot } from '../plugin/plugin.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { startEmulator } from './emulator.ts';
 import { Host } from './host.ts';
 
 function hostWith(stopTimeoutMs?: number) {
-  const [cleanup, warnings] = [new CleanupStack(), [] as string[]];
+  const [cleanup, warnings, faults] = [new CleanupStack(), [] as string[], [] as unknown[]];
   const shared = {
     config: {},
     logs: {},
     warn: (sentence: string) => warnings.push(sentence),
-    onFault: () => {},
+    onFault: (fault: unknown) => faults.push(fault),
   };
-  return { host: new Host(shared as never, cleanup, stopTimeoutMs), cleanup, warnings };
+  return { host: new Host(shared as never, cleanup, stopTimeoutMs), cleanup, warnings, faults };
 }
 
 const starts = (onStart: (platform: Platform<Declaration>) => unknown): AnyPlugin => ({
@@ -120,8 +119,7 @@ it('does not compile when a plugin uses one that it does not declare', async () 
 });
 
 it('reports a subscriber that throws with its plugin, and tells the others', async () => {
-  const faults: unknown[] = [];
-  const events = new Events((fault) => faults.push(fault));
+  const { host: events, faults } = hostWith();
   const [leadCame, receivedLeads, cause] = [event<string>('lead came'), [] as string[], new Error('full')];
   events.on(leadCame, 'smtp', () => {
     throw cause;
@@ -139,7 +137,7 @@ it('reports a subscriber that throws with its plugin, and tells the others', asy
 });
 
 it('waits for all subscribers, and then rejects with what failed', async () => {
-  const events = new Events(() => {});
+  const { host: events } = hostWith();
   const [rulesChanged, applied] = [event<string>('rules changed'), [] as string[]];
   events.on(rulesChanged, 'smtp', () => Promise.reject(new Error('full')));
   events.on(rulesChanged, 'lambdas', async (rules) => {

@@ -3,8 +3,7 @@ import { answerErrors } from '../api/server/answer-error.ts';
 import { lazyRoutes, type RouteGuard, routesOf } from '../api/server/mount-routes.ts';
 import { PlatformError, reasonOf } from '../model/errors.ts';
 import type { Declaration } from '../plugin/declaration.ts';
-import { Events } from '../plugin/events.ts';
-import type { AnyPlugin, ExposedBy, Platform, Plugins, SharedPlatform, Slot } from '../plugin/plugin.ts';
+import type { AnyPlugin, Event, ExposedBy, Platform, Plugins, SharedPlatform, Slot } from '../plugin/plugin.ts';
 import { lazy } from '../system/lazy.ts';
 import type { CleanupStack } from './cleanup-stack.ts';
 
@@ -22,12 +21,17 @@ type Shared = SharedPlatform & {
 };
 type Phase = 'listening' | 'ready' | 'stopping';
 
+interface Subscriber {
+  plugin: string;
+  notify(payload: unknown): unknown;
+}
+
 /** Starts plugins and gives each what it may use. */
 export class Host {
   readonly #shared: Shared;
   readonly #cleanup: CleanupStack;
   readonly #stopTimeoutMs: number;
-  readonly #events: Events;
+  readonly #subscribers = new Map<string, Subscriber[]>();
   readonly #slots = new Map<string, unknown>();
   readonly #steps: Record<Phase, { name: string; step(): unknown; timeoutMs?: number | undefined }[]> = {
     listening: [],
@@ -44,7 +48,6 @@ export class Host {
     this.#shared = shared;
     this.#cleanup = cleanup;
     this.#stopTimeoutMs = stopTimeoutMs;
-    this.#events = new Events(shared.onFault);
   }
 
   /**
@@ -86,9 +89,37 @@ export class Host {
     this.#slots.set(slot, value);
   }
 
-  readonly on: Events['on'] = (event, subscriber, listener) => this.#events.on(event, subscriber, listener);
+  /** @param plugin named if it throws */
+  on<T>({ event }: Event<T>, plugin: string, listener: (payload: T) => unknown): void {
+    const subscriber = { plugin, notify: listener as Subscriber['notify'] }; // `emit` takes the same token
+    this.#subscribers.set(event, [...(this.#subscribers.get(event) ?? []), subscriber]);
+  }
 
-  readonly emit: Events['emit'] = (event, payload) => this.#events.emit(event, payload);
+  /** Notifies all subscribers, in the order in which they subscribed. One that throws is reported; the others are still notified. */
+  readonly emit = <T>(event: Event<T>, payload: T): void => {
+    for (const subscriber of this.#subscribers.get(event.event) ?? []) {
+      try {
+        const result = subscriber.notify(payload);
+        if (result instanceof Promise)
+          result.catch((cause) => this.#shared.onFault(failureOf(subscriber, event, cause)));
+      } catch (cause) {
+        this.#shared.onFault(failureOf(subscriber, event, cause));
+      }
+    }
+  };
+
+  /** As `emit`, and waits for all subscribers; then rejects with the failure of the first one that failed. */
+  readonly settle = async <T>(event: Event<T>, payload: T): Promise<void> => {
+    const hearing = (this.#subscribers.get(event.event) ?? []).map(async (subscriber) => {
+      try {
+        await subscriber.notify(payload);
+      } catch (cause) {
+        throw failureOf(subscriber, event, cause);
+      }
+    });
+    await Promise.allSettled(hearing);
+    await Promise.all(hearing);
+  };
 
   /**
    * Returns the request handler of each path, and a function that loads all of them.
@@ -164,9 +195,9 @@ export class Host {
       void this.#steps[phase].push({ name, step, timeoutMs });
     return {
       ...this.#shared,
-      on: (event, listener) => this.#events.on(event, name, listener),
+      on: (event, listener) => this.on(event, name, listener),
       emit: this.emit,
-      settle: (event, payload) => this.#events.settle(event, payload),
+      settle: this.settle,
       fill: (slot, value) => this.fill(slot, value),
       slot: <T>({ slot }: Slot<T>) => {
         if (!this.#slots.has(slot))
@@ -218,3 +249,6 @@ async function attributed<T>(name: string, step: () => T): Promise<Awaited<T>> {
 const noRoute: RequestHandler = (req) => {
   throw new PlatformError('no_route', `no route: ${req.method} ${req.originalUrl.split('?', 1)[0]}`);
 };
+
+const failureOf = ({ plugin }: Subscriber, { event }: Event<unknown>, cause: unknown) =>
+  new Error(`plugin '${plugin}' failed at event '${event}'`, { cause });

@@ -5,7 +5,7 @@ import type { FaultRules } from '../api/server/fault-rules.ts';
 import type { RouteGuard } from '../api/server/mount-routes.ts';
 import type { Notifier } from '../api/server/notifier.ts';
 import type { WorldStore } from '../storage/world/world-store.ts';
-import type { PlatformClock } from '../system/platform-clock.ts';
+import type { PlatformClock } from '../system/clock.ts';
 import type { Declaration, OwnLogsOf } from './declaration.ts';
 
 /** Names something that a plugin notifies others of. */

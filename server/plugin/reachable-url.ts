@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIPv4, type Socket } from 'node:net';
 
 /** An address that works from this machine: a listener on all addresses is reached on the loopback one. */
@@ -11,10 +12,16 @@ export function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-/** Is the client of a connection a program on this machine? */
+const FORWARDING_HEADER = /^(forwarded|via|x-real-ip|x-forwarded-.*)$/;
+
+/** Is the client a program on this machine? A request with a header that reverse proxies add is not from one. */
 export function isFromThisMachine({
-  remoteAddress = '',
-  localAddress,
-}: Partial<Pick<Socket, 'remoteAddress' | 'localAddress'>>): boolean {
+  socket: { remoteAddress = '', localAddress },
+  headers,
+}: {
+  socket: Partial<Pick<Socket, 'remoteAddress' | 'localAddress'>>;
+  headers: IncomingHttpHeaders;
+}): boolean {
+  if (Object.keys(headers).some((name) => FORWARDING_HEADER.test(name))) return false;
   return remoteAddress === localAddress || isLoopbackHost(remoteAddress.replace('::ffff:', ''));
 }

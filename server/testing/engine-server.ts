@@ -14,9 +14,9 @@ export interface EngineServer {
   url: string;
   /** The paths with queries of all requests so far. */
   readonly requests: readonly string[];
-  /** Answers requests whose path with query matches in another way. The latest that matches counts. */
+  /** Replaces the answer to requests whose path with query matches. The latest call that matches applies. */
   answer(path: RegExp, answer: Answer): void;
-  /** Answers everything as at the beginning. */
+  /** Removes all replaced answers. */
   reset(): void;
   stop(): Promise<void>;
 }

@@ -128,7 +128,7 @@ export class TestGateway {
 
   #changed(change: Change): void {
     this.world.apply([change]);
-    this.gateway.changed([change]);
+    this.gateway.changed(change);
   }
 
   #add(collection: TypeWord, name: string, members?: Partial<StoredResource>): StoredResource {

@@ -101,9 +101,11 @@ export class TestLambdaService {
     this.put(id, 'root', 'Resource::Node::Lambda', lambdaProperties(code, properties));
   }
 
-  remove(id: string): void {
+  /** @param isDurable false: as in a commit that is not on the disk yet, of which the service does not know */
+  remove(id: string, isDurable = true): void {
     const before = this.#world.find(id);
-    if (before) this.#changed({ before });
+    if (before && isDurable) this.#changed({ before });
+    else if (before) this.#world.apply([{ before }]);
   }
 
   #changed(change: Change): void {

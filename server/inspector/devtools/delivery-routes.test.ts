@@ -114,6 +114,9 @@ describe('runs', () => {
     expect(await listed(`?scope=${target?.properties.workspace.id}`)).toEqual([run.id]);
     expect(await listed(`?scope=${otherEnvironment?.id}`)).toEqual([]);
     expect(await listed('')).toHaveLength(2);
+    const ended = await inspect('PUT', `pipelines/${run.id}`, { state: 'success', jobs: [] });
+    expect(ended).toMatchObject({ status: 200, body: { id: run.id, state: 'success' } });
+    expect((await inspect('GET', `pipelines/${run.id}`)).body).toMatchObject({ ...ended.body, log: [] });
     expect(await inspect('GET', 'pipelines?scope=x')).toMatchObject(refusal(400));
     expect(await inspect('POST', `pipelines/${run.id}/stop`)).toMatchObject(refusal(409));
     expect(await inspect('POST', 'pipelines/none/stop')).toMatchObject(refusal(404));

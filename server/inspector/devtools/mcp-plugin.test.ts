@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isFromThisMachine } from '../../plugin/reachable-url.ts';
-import { basic } from '../../testing/client.ts';
+import { basic, send } from '../../testing/client.ts';
 import { sharedPlatform, startPlatform } from '../../testing/platform.ts';
 
 const SNAPSHOTS = { name: 'read_route', arguments: { route: 'listSnapshots' } };
@@ -31,6 +31,14 @@ describe('POST /mcp', () => {
     expect([response.status, await response.json()]).toMatchObject([403, { reason: 'origin_not_allowed' }]);
   });
 
+  it.each(['Forwarded', 'X-Forwarded-For', 'X-Real-IP', 'Via'])(
+    'rejects what a reverse proxy on this machine forwards with the header %s',
+    async (header) => {
+      const response = await post(platform.emulator.baseUrl, { Authorization: rootKey(), [header]: '192.0.2.8' });
+      expect([response.status, await response.json()]).toMatchObject([403, { reason: 'address_not_allowed' }]);
+    },
+  );
+
   it('calls a tool with the credentials of the request', async () => {
     const { baseUrl } = platform.emulator;
     expect(await (await post(baseUrl, { Authorization: rootKey() })).text()).not.toContain('isError');
@@ -57,6 +65,25 @@ describe('POST /mcp', () => {
     expect(await call({ brief: null, limit: null, part: null, skip: null })).toBe(await call({}));
   });
 
+  it('rejects a plan of a state from which an undo has removed something since', async () => {
+    const { id } = await platform.root.create('/root/orgs', { name: 'planned' });
+    const path = `/root/orgs/${id}`;
+    const described = await platform.root.patch(path, [{ op: 'add', path: '/description', value: 'a shop' }]);
+    await platform.root.patch(path, [{ op: 'add', path: '/tags', value: ['live'] }]);
+    const call = async (name: string, input: object) => {
+      const params = {
+        name,
+        arguments: { route: 'deleteResource', path: { fqon: 'root', resource_id: id }, ...input },
+      };
+      return (await post(platform.emulator.baseUrl, { Authorization: rootKey() }, params)).text();
+    };
+    const [, plan] = /plan\W+(\w{16})/.exec(await call('plan_change', {})) ?? [];
+    const commit = described.headers.get('x-terrarium-commit');
+    const undo = `${platform.emulator.baseUrl}/inspect/history/${commit}/revert`;
+    expect((await send('POST', undo, { auth: rootKey() })).status).toBe(200);
+    expect(await call('apply_change', { plan })).toContain('Call plan_change again');
+  });
+
   it('does not return an archive as text', async () => {
     const params = { name: 'read_route', arguments: { route: 'exportArchive' } };
     const answer = await (await post(platform.emulator.baseUrl, { Authorization: rootKey() }, params)).text();
@@ -80,5 +107,5 @@ it.each([
   [{ remoteAddress: '192.0.2.8', localAddress: '192.0.2.7' }, false],
   [{}, false],
 ])('a connection with the addresses %j is from this machine: %s', (addresses, isLocal) => {
-  expect(isFromThisMachine(addresses)).toBe(isLocal);
+  expect(isFromThisMachine({ socket: addresses, headers: {} })).toBe(isLocal);
 });

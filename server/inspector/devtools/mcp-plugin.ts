@@ -23,10 +23,10 @@ export const mcpPlugin = plugin({
     platform.mount('/mcp', async (): Promise<Router> => {
       const router = express.Router();
       router.use((req, _res, next) => {
-        if (audience === 'loopback' && !isFromThisMachine(req.socket))
+        if (audience === 'loopback' && !isFromThisMachine(req))
           throw new PlatformError(
             'address_not_allowed',
-            'only programs on the machine of the platform can use /mcp. To admit others, set mcp to all.',
+            'only programs on the machine of the platform can use /mcp, and not through a proxy. To admit others, set mcp to all.',
           );
         if (isForeignWrite(req))
           throw new PlatformError('origin_not_allowed', 'pages of other origins cannot use /mcp');

@@ -81,9 +81,11 @@ export class PipelineRuns {
     return changed;
   }
 
-  /** A request to the gateway may be from a run; resolves when it is stored with that run. */
-  async sawExchange(exchange: ExchangeRecord): Promise<void> {
-    if (this.#running.size === 0) return;
+  /** A request to the gateway may be from a run; resolves when it is stored with that run. Called for every request. */
+  readonly sawExchange = (exchange: ExchangeRecord): Promise<void> | undefined =>
+    this.#running.size === 0 ? undefined : this.#addExchange(exchange);
+
+  async #addExchange(exchange: ExchangeRecord): Promise<void> {
     for (const id of this.#running.keys()) if (!this.#options.log.get(id)) this.#running.delete(id); // others have taken its place
     const running = this.#runs();
     // Two runs of one commit ask for the same: each by a key of its own.

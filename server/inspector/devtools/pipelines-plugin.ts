@@ -54,7 +54,7 @@ export const pipelinesPlugin = plugin({
       onDeployment: (run, deployment) => platform.emit(deploymentRecorded, { run, deployment }),
     });
     await runs.settle();
-    platform.on(exchangeEnded, (exchange) => runs.sawExchange(exchange));
+    platform.on(exchangeEnded, runs.sawExchange);
     platform.on(committed, ({ commit, changes }) => runs.sawCommit(commit, changes));
     platform.fill(jobProjects, (tokenId) => {
       for (const [, run] of log.entries())

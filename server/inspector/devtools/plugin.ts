@@ -8,7 +8,7 @@ import { Terminals } from './terminals.ts';
 import { createWorkbench } from './workbench.ts';
 
 /**
- * Provides what a person works with: linked files, test events and the debugger of lambdas, terminals of containers,
+ * Provides the developer's tools: linked files, test events and the debugger of lambdas, terminals of containers,
  * the tree of resources, fault rules and the platform's clock.
  */
 export const devtoolsPlugin = plugin({

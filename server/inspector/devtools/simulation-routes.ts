@@ -5,7 +5,7 @@ import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { invalid, PlatformError } from '../../model/errors.ts';
 import { epochMsOf, timeOf } from '../../model/iso-time.ts';
 import { UNIT_MS } from '../../model/log-query.ts';
-import type { PlatformClock } from '../../system/platform-clock.ts';
+import type { PlatformClock } from '../../system/clock.ts';
 
 export function faultRouter(faults: FaultRules, guard: RouteGuard): Router {
   return mountRoutes(faultRoutes, guard, {

@@ -36,6 +36,8 @@ export class EventStream {
     return this.#subscribers.size;
   }
 
+  readonly hasViewers = (): boolean => this.#subscribers.size > 0;
+
   /**
    * Notifies all viewers, at once or together with later events; costs almost nothing without viewers.
    *

@@ -52,9 +52,12 @@ export function windowRouter(
       await sessions.end(req);
       res.clearCookie(cookieName(req), { path: '/' });
     },
-    stopPlatform({ body, req: { socket }, res }) {
-      if (!isFromThisMachine(socket))
-        throw new PlatformError('address_not_allowed', 'only a request from the machine of the platform can stop it');
+    stopPlatform({ body, req, res }) {
+      if (!isFromThisMachine(req))
+        throw new PlatformError(
+          'address_not_allowed',
+          'only a request from the machine of the platform that comes through no proxy can stop it',
+        );
       if (body.worldId !== worldId)
         throw new PlatformError('invalid_state', `this is another platform, of world ${worldId}`);
       res.once('close', stop);

@@ -44,12 +44,9 @@ export function failureRunOf(
 /** The open runs, oldest first. The order does not change when others start. */
 export function toFailureRunsView(invocations: Invocations): FailureRun[] {
   const runs = runsOf(invocations).filter(({ isOver }) => !isOver);
-  return runs.flatMap((run) => toRun(invocations, run) ?? []).filter((run) => !isRepaired(invocations, run));
-}
-
-/** True if all lost invocations have been replayed and the newest one succeeds. */
-function isRepaired(invocations: Invocations, run: FailureRun): boolean {
-  return run.succeeded > 0 && unrepairedFailures(invocations, run).length === 0;
+  // A run is repaired when all lost invocations have been replayed and the newest one succeeds.
+  const isRepaired = (run: FailureRun) => run.succeeded > 0 && unrepairedFailures(invocations, run).length === 0;
+  return runs.flatMap((run) => toRun(invocations, run) ?? []).filter((run) => !isRepaired(run));
 }
 
 /** @param selection only runs of this group, also if they are over */

@@ -29,11 +29,12 @@ export class KeptLines {
   add(lambdaId: Uuid, line: LogLine): void {
     if (!this.#isOn) return;
     this.#earlier ??= this.ring.newest;
-    this.ring.add(
-      { atMs: line.atMs, key: '', group: lambdaId, mark: 0, figures: figuresOf(line) },
-      JSON.stringify(line),
-    );
-    this.#logs.changed();
+    const write = () =>
+      this.ring.add(
+        { atMs: line.atMs, key: '', group: lambdaId, mark: 0, figures: figuresOf(line) },
+        JSON.stringify(line),
+      );
+    this.#logs.addLater(write, line.text.length);
   }
 
   /** The newest lines of a lambda's log that earlier runs have left, oldest first. */

@@ -113,9 +113,10 @@ describe('GET /inspect/logs/{id}', () => {
 });
 
 describe('GET /inspect/leads', () => {
-  it('answers when the wait is over, and refuses a wait that is none', async () => {
+  it('answers when the wait is over, and rejects invalid parameters', async () => {
     expect(await inspect('GET', '/leads?waitS=1&email=unknown@example.com')).toMatchObject({ status: 200, body: [] });
-    expect(await inspect('GET', '/leads?waitS=soon')).toMatchObject(refusal(400));
+    for (const query of ['waitS=soon', 'since=yesterday', 'execution=x', 'refused=yes', 'email=a&email=b', 'mail=a'])
+      expect(await inspect('GET', `/leads?${query}`)).toMatchObject(refusal(400));
   });
 });
 

@@ -11,11 +11,11 @@ import type { OutboundRule } from '../../model/outbound-rule.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { scopeOf } from '../../model/rules/hierarchy.ts';
+import { masked } from '../../model/rules/masked-text.ts';
 import type { HistoryService } from '../../services/history/history-service.ts';
 import type { PageQuery, Placed, RecordLog } from '../../storage/records/record-log.ts';
 import type { ActivityLog } from './activity-log.ts';
 import { failureText } from './failure-runs.ts';
-import { hiding } from './hiding.ts';
 import type { KeptLines } from './kept-lines.ts';
 import { factsOfExchange, type RecordedExchange, toExchangeView, toWholeExchangeView } from './recorded-exchange.ts';
 import {
@@ -84,6 +84,33 @@ export const isSeenBy =
   (caller: Caller, sees: Visibility['sees']) =>
   (item: RecordedExchange): boolean =>
     item.endpointId === undefined && item.userId === caller.userId ? true : sees(item.endpointId);
+
+/**
+ * Removes secrets from the shown and the searched text; otherwise a search would reveal them.
+ * @param secrets also found in the notations of JSON and forms
+ */
+function hiding(secrets: readonly string[]) {
+  const written = secrets.flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+    new URLSearchParams([['', secret]]).toString().slice(1),
+  ]);
+  const isNone = written.length === 0;
+  const value = <T>(item: T): T => (isNone ? item : masked(item, written));
+  return {
+    value,
+    /** Texts that are worked out when they are asked for stay so. */
+    facts<T extends object>(facts: T): T {
+      if (isNone) return facts;
+      const hidden = Object.entries(facts).map(([name, fact]) => [
+        name,
+        typeof fact === 'function' ? () => value(fact()) : value(fact),
+      ]);
+      return Object.fromEntries(hidden) as T; // each fact is of its own type still
+    },
+  };
+}
 
 /** Returns what one caller may see, with secrets hidden, of the resources in `scope`, or only of the one with `onlyId`. */
 export function readingFor(

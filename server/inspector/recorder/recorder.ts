@@ -89,8 +89,9 @@ export class Recorder {
     if (!this.#isOn) return;
     const { outcome, outbound } = invocation;
     const resultBytes = outcome.value.kind === 'nothing' ? 0 : outcome.value.bytes.length;
-    const callBytes = outbound.reduce((sum, { request, response }) => sum + bytesOf(request, response), 0);
-    this.#logs.addLater(() => addInvocation(this, invocation, call), call.body.length + resultBytes + callBytes);
+    let sizeBytes = call.body.length + resultBytes;
+    for (const { request, response } of outbound) sizeBytes += bytesOf(request, response);
+    this.#logs.addLater(() => addInvocation(this, invocation, call), sizeBytes);
   }
 
   addExchange(exchange: ExchangeRecord): void {

@@ -108,15 +108,13 @@ export function toTextOfView(body: CapturedBody, contentType: string | undefined
 export function toSearchedText(bodyText: string | undefined, contentType: string | undefined): string {
   if (bodyText === undefined) return '';
   if (isForm(contentType)) return bodyText.split('&').map(formDecoded).join('\n');
-  return bodyText.includes('\\') ? `${bodyText}\n${bodyText.replace(ESCAPED, unescapedText)}` : bodyText;
+  return bodyText.includes('\\')
+    ? `${bodyText}\n${bodyText.replace(ESCAPED, (escaped) => JSON.parse(`"${escaped}"`))}`
+    : bodyText;
 }
 
 /** A character of JSON that is written with a backslash. */
 const ESCAPED = /\\(?:u[\da-f]{4}|["\\/nrt])/gi;
-
-function unescapedText(escaped: string): string {
-  return JSON.parse(`"${escaped}"`);
-}
 
 const isForm = (contentType: string | undefined) => contentType?.toLowerCase().startsWith(FORM) === true;
 

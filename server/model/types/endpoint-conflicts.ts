@@ -100,10 +100,6 @@ export function requireFreeRoute(
   const isReached = ({ properties }: StoredResource) => hosts.length === 0 || hostsOf(properties).length === 0;
   for (const { id } of sameApis) {
     const isTaken = pathsFrom(path).some((above) => foreign(routeKey(id, above)).some(isReached));
-    if (isTaken) refuse(`the path ${publicPath(api.name, path)} is the same as or below the path`);
+    if (isTaken) refuse(`the path /${api.name}/${path && `${path}/`} is the same as or below the path`);
   }
-}
-
-function publicPath(apiName: string, path: string): string {
-  return `/${apiName}/${path === '' ? '' : `${path}/`}`;
 }

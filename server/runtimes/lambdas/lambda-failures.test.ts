@@ -147,6 +147,14 @@ describe('each failure of D-139 has its own outcome and message', () => {
     expect(service.lambdas.refusal(anonymous)).toMatchObject({ failure: 'deleted' });
   });
 
+  it('a lambda that was called before runs no more while its deletion is being written', async () => {
+    const id = service.lambda('exports.run = () => 1');
+    expect(resultOf(await service.invoke(id))).toBe('1');
+    service.remove(id, false);
+    expect(failureOf(await service.invoke(id))).toMatch(/^deleted: /);
+    expect(service.lambdas.refusal(id)).toMatchObject({ failure: 'deleted' });
+  });
+
   it('is written to the log of the lambda as well (D-124)', async () => {
     const id = service.lambda('exports.run = () => process.exit(3)');
     await service.invoke(id);

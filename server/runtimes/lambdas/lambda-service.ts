@@ -142,10 +142,13 @@ export class LambdaService implements LambdaInvoker {
       limits: this.#limits,
       processes: this.#processes,
       nowMs: options.nowMs,
-      onLine: (lambdaId, line) => this.#addLine(lambdaId, line),
-      onBegin: (running) => options.onBegin?.(running),
+      onLine: (lambdaId, line) => {
+        this.#logs.add(lambdaId, line);
+        options.onLog?.(lambdaId, line);
+      },
       onConnection: (localPort, executionId) => options.recentCalls?.addConnection(localPort, executionId),
-      onInvocation: (invocation, call) => options.onInvocation?.(invocation, call),
+      ...(options.onBegin && { onBegin: options.onBegin }),
+      ...(options.onInvocation && { onInvocation: options.onInvocation }),
     };
   }
 
@@ -281,6 +284,7 @@ export class LambdaService implements LambdaInvoker {
 
   #look(lambdaId: Uuid): Pick<LambdaEntry, 'pool' | 'refused'> {
     if (this.#isStopped) return { pool: undefined, refused: failed(interrupted()) };
+    // The view shows a deletion before its commit is durable and this service hears of it.
     const lambda = findLambda(this.#options.view, lambdaId);
     if (!lambda) return { pool: undefined, refused: failed(deleted(lambdaId)) };
     const entry = this.#entries.get(lambdaId);
@@ -328,7 +332,7 @@ export class LambdaService implements LambdaInvoker {
   }
 
   logMessage(lambdaId: Uuid, text: string): void {
-    this.#addLine(lambdaId, { atMs: this.#options.nowMs(), stream: 'stderr', text: `[terrarium] ${text}` });
+    this.#host.onLine(lambdaId, { atMs: this.#options.nowMs(), stream: 'stderr', text: `[terrarium] ${text}` });
   }
 
   #forget(lambdaId: Uuid): void {
@@ -345,11 +349,6 @@ export class LambdaService implements LambdaInvoker {
     };
     // Files that cannot be removed now are removed at the next start.
     clean().catch(() => {});
-  }
-
-  #addLine(lambdaId: Uuid, line: LogLine): void {
-    this.#logs.add(lambdaId, line);
-    this.#options.onLog?.(lambdaId, line);
   }
 }
 

@@ -8,6 +8,7 @@ const KEPT_CALLS = 200;
 const LONGEST_EVENT_BYTES = 64 * 1024;
 const KEPT_CONNECTIONS = 1_000;
 const NO_BYTES = new Uint8Array(0);
+const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** The newest calls of lambdas by their execution ids, for a mock service that a lambda calls and that receives only the id. */
 export class RecentCalls {
@@ -62,7 +63,7 @@ export class RecentCalls {
 function textIn(bytes: Uint8Array): string | undefined {
   if (bytes.length === 0) return undefined;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return undefined;
   }

@@ -78,7 +78,7 @@ export class AppendFile {
 
   append(text: string, done: Done): void {
     this.#queue.push({ text, done });
-    this.#start();
+    this.#running ??= this.#run();
   }
 
   /** Resolves when everything appended so far is durable; rejects if it was removed. */
@@ -156,12 +156,8 @@ export class AppendFile {
   between<T>(task: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#tasks.push(() => task().then(resolve, reject));
-      this.#start();
+      this.#running ??= this.#run();
     });
-  }
-
-  #start(): void {
-    this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {

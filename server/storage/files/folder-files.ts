@@ -22,6 +22,7 @@ const WRITE_THROUGH = SYSTEM === 'linux' ? constants.O_DSYNC : 0;
 class FileAppender implements AppendHandle {
   readonly #files: FolderFiles;
   readonly #name: string;
+  readonly #path: string;
   readonly #handle: FileHandle;
   readonly #writesThrough: boolean;
   #isSynced = true;
@@ -29,13 +30,14 @@ class FileAppender implements AppendHandle {
   constructor(files: FolderFiles, name: string, handle: FileHandle, writesThrough: boolean) {
     this.#files = files;
     this.#name = name;
+    this.#path = files.pathOf(name);
     this.#handle = handle;
     this.#writesThrough = writesThrough;
   }
 
   check(minBytes: number, maxBytes: number): void {
     this.#files.check();
-    const found = lookAt(this.#files.pathOf(this.#name));
+    const found = lookAt(this.#path);
     if (!found) throw this.#files.lost(`its file ${this.#name} was removed`);
     this.#requireSame(found);
     if (found.size < minBytes || found.size > maxBytes) {
@@ -59,7 +61,7 @@ class FileAppender implements AppendHandle {
 
   /** Through a separate handle: Windows cannot truncate a file that is open for appending. */
   async truncate(sizeBytes: number): Promise<void> {
-    const handle = await open(this.#files.pathOf(this.#name), 'r+');
+    const handle = await open(this.#path, 'r+');
     try {
       this.#requireSame(lookAtOpen(handle.fd));
       this.#isSynced = false;

@@ -64,6 +64,8 @@ export async function lockFolder(dir: string): Promise<LockFile> {
 /** While it is unchanged, no other process uses the folder. It stays open, so that no other file can get its inode. */
 export class LockFile {
   isTakenOver = false;
+  /** The resolved path of its folder, independent of links. */
+  readonly dir: string;
   readonly #path: string;
   readonly #content: Buffer;
   #handle: number | undefined;
@@ -81,11 +83,7 @@ export class LockFile {
       closeSync(file);
     }
     this.#path = path;
-  }
-
-  /** The resolved path of its folder, independent of links. */
-  get dir(): string {
-    return dirname(this.#path);
+    this.dir = dirname(path);
   }
 
   /**

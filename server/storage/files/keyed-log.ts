@@ -101,7 +101,7 @@ export class OpenKeyedLog<T> implements KeyedLog<T> {
   }
 
   async put(key: string, record: T): Promise<void> {
-    const text = putLine(key, record);
+    const text = toCheckedLine({ put: key, record });
     const before = this.#records.get(key);
     this.#set(key, record);
     await this.#append(text, () => this.#set(key, before));
@@ -132,7 +132,7 @@ export class OpenKeyedLog<T> implements KeyedLog<T> {
   #surplus(newest: string): string[] {
     const { maxItems, maxBytes } = this.#caps;
     const keys: string[] = [];
-    let [items, bytes] = [this.size, this.#sizeBytes];
+    let [items, bytes] = [this.#records.size, this.#sizeBytes];
     for (const [key, sizeBytes] of this.#sizes) {
       if (items <= maxItems && bytes <= maxBytes) break;
       if (key === newest) continue;
@@ -157,13 +157,10 @@ export class OpenKeyedLog<T> implements KeyedLog<T> {
         }
         this.#lines += 1;
         resolve();
-        if (this.#isMostlyGarbage && !this.#isRewriting) void this.#rewrite();
+        const isMostlyGarbage = this.#lines > 2 * this.#records.size && this.#file.sizeBytes > this.#rewriteAboveBytes;
+        if (isMostlyGarbage && !this.#isRewriting) void this.#rewrite();
       });
     });
-  }
-
-  get #isMostlyGarbage(): boolean {
-    return this.#lines > 2 * this.#records.size && this.#file.sizeBytes > this.#rewriteAboveBytes;
   }
 
   async #rewrite(): Promise<void> {
@@ -182,10 +179,6 @@ export class OpenKeyedLog<T> implements KeyedLog<T> {
   }
 }
 
-function putLine(key: string, record: unknown): string {
-  return toCheckedLine({ put: key, record });
-}
-
 function* linesOf(records: readonly [string, unknown][]): Generator<string> {
-  for (const [key, record] of records) yield putLine(key, record);
+  for (const [key, record] of records) yield toCheckedLine({ put: key, record });
 }

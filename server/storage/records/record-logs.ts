@@ -44,7 +44,7 @@ export class RecordLogs {
   readonly #pool: BufferPool;
   readonly #rings: RecordLog<unknown>[] = [];
   readonly #files: LogFiles[] = [];
-  #waiting: (() => void)[] = [];
+  #waiting: (() => unknown)[] = [];
   #timer: NodeJS.Timeout | undefined;
   #tidyTimer: NodeJS.Timeout | undefined;
   #saving: Promise<void> | undefined;
@@ -146,9 +146,9 @@ export class RecordLogs {
    * Adds a record later: with others, or before anything is read or saved.
    *
    * @param write adds it to its list
-   * @param heldBytes size of the bodies that stay in memory until then
+   * @param heldBytes size of the bodies and texts that stay in memory until then
    */
-  addLater(write: () => void, heldBytes: number): void {
+  addLater(write: () => unknown, heldBytes: number): void {
     this.#waiting.push(write);
     if (this.#waiting.length >= WRITTEN_TOGETHER || heldBytes > MAX_WAITING_BYTES) this.#flush();
     this.changed();

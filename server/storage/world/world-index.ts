@@ -16,7 +16,8 @@ interface Entry {
   order: number;
 }
 
-type KeyOf = (entry: Entry) => string;
+/** The keys under which a list has an entry. */
+type KeysOf = (entry: Entry) => readonly string[];
 
 const NO_RECORDS: readonly StoredResource[] = Object.freeze([]);
 
@@ -33,8 +34,6 @@ class Bucket {
   #newestAt = '';
   #newestOrder = 0;
   #isSorted = true;
-  /** Parts of the list that were requested, by their second key; they are updated from then on. */
-  #parts: Map<KeyOf, Listing> | undefined;
 
   get size(): number {
     return this.#entries.size;
@@ -48,29 +47,10 @@ class Bucket {
       this.#newestOrder = entry.order;
     }
     this.#entries.set(entry.record.id, entry);
-    for (const [keyOf, part] of this.#parts ?? []) part.add(keyOf(entry), entry);
   }
 
-  /** @param entry as it was when it was added */
-  delete(entry: Entry): void {
-    this.#entries.delete(entry.record.id);
-    for (const [keyOf, part] of this.#parts ?? []) part.remove(keyOf(entry), entry);
-  }
-
-  follow(before: Entry, after: Entry): void {
-    for (const [keyOf, part] of this.#parts ?? []) part.move(before, after, keyOf);
-  }
-
-  /** The entries by a second key. The first request for a part of a long list scans the whole list. */
-  part(keyOf: KeyOf): Listing {
-    this.#parts ??= new Map();
-    let part = this.#parts.get(keyOf);
-    if (!part) {
-      part = new Listing();
-      for (const entry of this.#entries.values()) part.add(keyOf(entry), entry);
-      this.#parts.set(keyOf, part);
-    }
-    return part;
+  delete(id: Uuid): void {
+    this.#entries.delete(id);
   }
 
   records(): StoredResource[] {
@@ -85,27 +65,33 @@ class Bucket {
   }
 }
 
+/** The entries by one kind of key. */
 class Listing {
+  readonly #keysOf: KeysOf;
   readonly #buckets = new Map<string, Bucket>();
+
+  constructor(keysOf: KeysOf) {
+    this.#keysOf = keysOf;
+  }
 
   list(key: string): readonly StoredResource[] {
     return this.#buckets.get(key)?.records() ?? NO_RECORDS;
   }
 
-  part(key: string, keyOf: KeyOf, within: string): readonly StoredResource[] {
-    return this.#buckets.get(key)?.part(keyOf).list(within) ?? NO_RECORDS;
+  count(key: string): number {
+    return this.#buckets.get(key)?.size ?? 0;
   }
 
-  isWithin(key: string, keyOf: KeyOf, within: string): boolean {
-    const bucket = this.#buckets.get(key);
-    return bucket === undefined || bucket.part(keyOf).#buckets.get(within)?.size === bucket.size;
+  /** @param before as it was filed; undefined for a new entry. @param after undefined for one that is removed */
+  file(before: Entry | undefined, after: Entry | undefined): void {
+    const [oldKeys, newKeys] = [before ? this.#keysOf(before) : [], after ? this.#keysOf(after) : []];
+    // If the age changed (only in an imported world), it needs a new position under each key.
+    const isOther = before?.record.created.at !== after?.record.created.at;
+    for (const key of oldKeys) if (before && (isOther || !newKeys.includes(key))) this.#remove(key, before.record.id);
+    for (const key of newKeys) if (after && (isOther || !oldKeys.includes(key))) this.#add(key, after);
   }
 
-  has(key: string): boolean {
-    return this.#buckets.has(key);
-  }
-
-  add(key: string, entry: Entry): void {
+  #add(key: string, entry: Entry): void {
     let bucket = this.#buckets.get(key);
     if (!bucket) {
       bucket = new Bucket();
@@ -114,42 +100,34 @@ class Listing {
     bucket.add(entry);
   }
 
-  /** @param entry as it was when it was added */
-  remove(key: string, entry: Entry): void {
+  #remove(key: string, id: Uuid): void {
     const bucket = this.#buckets.get(key);
-    bucket?.delete(entry);
+    bucket?.delete(id);
     if (bucket?.size === 0) this.#buckets.delete(key);
-  }
-
-  move(before: Entry, after: Entry, keyOf: KeyOf): void {
-    const [oldKey, newKey] = [keyOf(before), keyOf(after)];
-    if (oldKey === newKey) {
-      this.#buckets.get(newKey)?.follow(before, after);
-      return;
-    }
-    this.remove(oldKey, before);
-    this.add(newKey, after);
   }
 }
 
 const NO_PARENT = '';
 
-const parentOf: KeyOf = ({ record }) => record.parent ?? NO_PARENT;
-const collectionOf: KeyOf = ({ collection }) => collection;
-const ownerOf: KeyOf = ({ owner }) => owner;
-const nameOf: KeyOf = ({ record }) => record.name;
-const collectionAndNameOf: KeyOf = ({ record, collection }) => `${collection}/${record.name}`;
+const parentKeys: KeysOf = ({ record }) => [record.parent ?? NO_PARENT];
+const typeBelowParentKeys: KeysOf = ({ record, collection }) => [`${record.parent}/${collection}`];
+const nameBelowParentKeys: KeysOf = ({ record, collection }) => [`${record.parent}/${collection}/${record.name}`];
+const typeKeys: KeysOf = ({ collection }) => [collection];
+const ownerKeys: KeysOf = ({ collection, owner }) => [`${collection}/${owner}`];
+const nameKeys: KeysOf = ({ collection, record }) => [`${collection}/${record.name}`];
+const referenceKeys: KeysOf = ({ references = [] }) => references;
+const referenceAndOwnerKeys: KeysOf = ({ references = [], owner }) => references.map((id) => `${id}/${owner}`);
 
-/** Indexes that each commit updates. Those that a start does not need are created on first use. */
+/** Indexes that each commit updates. */
 export class WorldIndex implements WorldView {
   readonly #entries = new Map<Uuid, Entry>();
   #nextOrder = 1;
   #revision = 0;
   #root: StoredResource | undefined;
 
-  readonly #byParent = new Listing();
-  readonly #byWord = new Listing();
-  readonly #byReference = new Listing();
+  readonly #byParent = new Listing(parentKeys);
+  readonly #listings = new Map([[parentKeys, this.#byParent]]);
+  /** Types of resources whose references have not been read. */
   readonly #unread = new Set<TypeWord>();
 
   get root(): StoredResource {
@@ -167,32 +145,35 @@ export class WorldIndex implements WorldView {
   }
 
   children(parentId: Uuid, collection?: TypeWord): readonly StoredResource[] {
-    return collection ? this.#byParent.part(parentId, collectionOf, collection) : this.#byParent.list(parentId);
+    return collection
+      ? this.#listingOf(typeBelowParentKeys).list(`${parentId}/${collection}`)
+      : this.#byParent.list(parentId);
   }
 
   ownedBy(orgId: Uuid, collection: TypeWord): readonly StoredResource[] {
-    return this.#byWord.part(collection, ownerOf, orgId);
+    return this.#listingOf(ownerKeys).list(`${collection}/${orgId}`);
   }
 
   all(collection: TypeWord): readonly StoredResource[] {
-    return this.#byWord.list(collection);
+    return this.#listingOf(typeKeys).list(collection);
   }
 
   named(collection: TypeWord, name: string, parentId?: Uuid): readonly StoredResource[] {
     return parentId === undefined
-      ? this.#byWord.part(collection, nameOf, name)
-      : this.#byParent.part(parentId, collectionAndNameOf, `${collection}/${name}`);
+      ? this.#listingOf(nameKeys).list(`${collection}/${name}`)
+      : this.#listingOf(nameBelowParentKeys).list(`${parentId}/${collection}/${name}`);
   }
 
   referrers(id: string, collection?: TypeWord): readonly StoredResource[] {
     this.#readReferencesOf(collection);
-    const all = this.#byReference.list(id);
+    const all = this.#listingOf(referenceKeys).list(id);
     return collection ? all.filter((referrer) => this.#entries.get(referrer.id)?.collection === collection) : all;
   }
 
   referrersOutside(orgId: Uuid, id: string, collection: TypeWord): readonly StoredResource[] {
     this.#readReferencesOf(collection);
-    if (this.#byReference.isWithin(id, ownerOf, orgId)) return [];
+    if (this.#listingOf(referenceKeys).count(id) === this.#listingOf(referenceAndOwnerKeys).count(`${id}/${orgId}`))
+      return [];
     return this.referrers(id, collection).filter((referrer) => this.#entries.get(referrer.id)?.owner !== orgId);
   }
 
@@ -246,61 +227,46 @@ export class WorldIndex implements WorldView {
       if (!next) return false;
       const entry = { ...next, order: this.#nextOrder++ };
       this.#entries.set(id, entry);
-      this.#add(entry);
-      return this.#byParent.has(id);
+      this.#fileInAll(undefined, entry);
+      return this.#byParent.count(id) > 0;
     }
     if (!next) {
       this.#entries.delete(id);
-      this.#remove(present);
+      this.#fileInAll(present, undefined);
       return true;
     }
     const before = { ...present };
     const after = Object.assign(present, next);
     if (isFiledAlike(before, after)) return false;
-    if (before.record.created.at !== after.record.created.at) {
-      // If the age changed (only in an imported world), the resource needs a new position under each key.
-      this.#remove(before);
-      this.#add(after);
-    } else {
-      this.#byParent.move(before, after, parentOf);
-      this.#byWord.move(before, after, collectionOf);
-      this.#moveReferences(before.references, after.references, before, after);
-    }
+    this.#fileInAll(before, after);
     return before.owner !== after.owner || before.collection !== after.collection;
   }
 
-  #add(entry: Entry): void {
-    this.#byParent.add(parentOf(entry), entry);
-    this.#byWord.add(entry.collection, entry);
-    this.#moveReferences([], entry.references, entry, entry);
+  #fileInAll(before: Entry | undefined, after: Entry | undefined): void {
+    for (const listing of this.#listings.values()) listing.file(before, after);
   }
 
-  #remove(entry: Entry): void {
-    this.#byParent.remove(parentOf(entry), entry);
-    this.#byWord.remove(entry.collection, entry);
-    this.#moveReferences(entry.references, [], entry, entry);
+  /** Made on first use, and updated from then on. */
+  #listingOf(keysOf: KeysOf): Listing {
+    let listing = this.#listings.get(keysOf);
+    if (!listing) {
+      listing = new Listing(keysOf);
+      for (const entry of this.#entries.values()) listing.file(undefined, entry);
+      this.#listings.set(keysOf, listing);
+    }
+    return listing;
   }
 
   #readReferencesOf(collection: TypeWord | undefined): void {
     if (collection ? !this.#unread.has(collection) : this.#unread.size === 0) return;
-    for (const entry of this.#entries.values())
-      if (!collection || entry.collection === collection) this.#readReferences(entry);
+    for (const entry of this.#entries.values()) {
+      if (entry.references || (collection && entry.collection !== collection)) continue;
+      const before = { ...entry };
+      entry.references = foundBy(entry.record);
+      for (const keysOf of [referenceKeys, referenceAndOwnerKeys]) this.#listings.get(keysOf)?.file(before, entry);
+    }
     if (collection) this.#unread.delete(collection);
     else this.#unread.clear();
-  }
-
-  #readReferences(entry: Entry): void {
-    if (entry.references) return;
-    entry.references = foundBy(entry.record);
-    this.#moveReferences([], entry.references, entry, entry);
-  }
-
-  #moveReferences(old: readonly string[] = [], next: readonly string[] = [], before: Entry, after: Entry): void {
-    for (const id of old) if (!next.includes(id)) this.#byReference.remove(id, before);
-    for (const id of next) {
-      if (old.includes(id)) this.#byReference.move(before, after, () => id);
-      else this.#byReference.add(id, after);
-    }
   }
 
   /** D-023: the organization at or above the parent; root owns itself. */

@@ -1,4 +1,4 @@
-import { formWarning } from '../../../model/crm-form.ts';
+import { type CrmFacts, formWarning } from '../../../model/crm-form.ts';
 import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
 import type {
   CallContext,
@@ -10,24 +10,24 @@ import type {
   OutboundCall,
   Outcome,
 } from '../../../model/invocation.ts';
-import { clockFrom, monotonicMs } from '../../../system/clock.ts';
+import { monotonicMs } from '../../../system/clock.ts';
 import type { LambdaDefinition } from '../lambda-definition.ts';
 import { failed, interrupted } from '../lambda-failure.ts';
 import { isDebuggerTalk } from '../process/debugging.ts';
 import type { Ending } from '../process/in-flight-calls.ts';
 import type { LambdaProcesses } from '../process/lambda-processes.ts';
 import type { OutboundHead } from '../process/process-messages.ts';
-import type { InvokeHead, OutcomeHead } from '../process/protocol.ts';
+import type { InvokeHead } from '../process/protocol.ts';
 
 export interface PoolHost {
   readonly limits: { concurrency: number; queue: number; idleMs: number; openOutboundMs: number };
   readonly processes: LambdaProcesses;
   nowMs(): number;
   onLine(lambdaId: string, line: LogLine): void;
-  onBegin(running: ActiveInvocation): void;
+  onBegin?(running: ActiveInvocation): void;
   /** A connection reaches a mock from this port. @param executionId returns the invocation that uses it at present */
   onConnection(localPort: number, executionId: () => string): void;
-  onInvocation(invocation: ActiveInvocation, call: LambdaCall): void;
+  onInvocation?(invocation: ActiveInvocation, call: LambdaCall): void;
 }
 
 /** Answers the calls of one lambda, closes their records, and keeps its log. */
@@ -48,31 +48,27 @@ export class InvocationFinalizer {
     running.finish(this.#definition(), outcome, endedAtMs, processes);
     this.#noteWarnings(running);
     if (endedAtMs === undefined || !running.hasOpenOutbound) {
-      this.#host.onInvocation(running, running.call);
+      this.#host.onInvocation?.(running, running.call);
       return undefined;
     }
     const recorded = running.closed(this.#host.limits.openOutboundMs).then(() => {
       this.#open.delete(running);
       this.#noteWarnings(running);
-      this.#host.onInvocation(running, running.call);
+      this.#host.onInvocation?.(running, running.call);
     });
     this.#open.set(running, recorded);
     return recorded;
   }
 
-  isOpen(running: ActiveInvocation): boolean {
-    return this.#open.has(running);
-  }
-
   async closeRecords(): Promise<void> {
-    for (const running of this.#open.keys()) running.closeRecord();
+    for (const running of this.#open.keys()) running.closeRecord?.();
     await Promise.all(this.#open.values());
   }
 
   #noteWarnings(running: ActiveInvocation): void {
     for (const { warning } of running.outbound) {
-      if (warning === undefined || running.notedWarnings.has(warning)) continue;
-      running.notedWarnings.add(warning);
+      if (warning === undefined || running.notedWarnings?.has(warning)) continue;
+      (running.notedWarnings ??= new Set()).add(warning);
       this.note(running, warning);
     }
   }
@@ -91,7 +87,8 @@ export class InvocationFinalizer {
     const { id, isDebugged } = this.#definition();
     if (isDebugged && isDebuggerTalk(text)) return;
     const atMs = (running ?? this.#host).nowMs();
-    const line = { atMs, stream, text, ...(executionId !== undefined && { executionId }) };
+    const line: LogLine = { atMs, stream, text };
+    if (executionId !== undefined) line.executionId = executionId;
     running?.logs.push(line);
     this.#host.onLine(id, line);
   }
@@ -103,17 +100,17 @@ export function isForAnother(ending: Ending, wasUsed: boolean, wasAhead: boolean
   return !ending.hasBegun && (wasAhead || (wasUsed && ending.failure.failure === 'crash'));
 }
 
-function lambdaValueOf({ kind, contentType }: OutcomeHead, bytes: Uint8Array): LambdaValue {
-  if (kind === 'nothing') return { kind };
-  if (kind === 'json' || contentType === undefined) return { kind, bytes };
-  return { kind, bytes, contentType };
-}
-
 export function outcomeOf(ending: Ending): Outcome {
   if (ending.kind === 'withdrawn') return failed(interrupted());
   if (ending.kind === 'gone') return failed(ending.failure);
-  const { failure, message = '' } = ending.head;
-  const value = lambdaValueOf(ending.head, ending.body);
+  const { head, body: bytes } = ending;
+  const { failure, message = '', kind, contentType } = head;
+  const value: LambdaValue =
+    kind === 'nothing'
+      ? { kind }
+      : kind === 'json' || contentType === undefined
+        ? { kind, bytes }
+        : { kind, bytes, contentType };
   return failure ? { ok: false, failure, message, value } : { ok: true, value };
 }
 
@@ -121,11 +118,8 @@ const KEPT_OUTBOUND = 1_000;
 const KEPT_BODY_BYTES = 2 * 1024 * 1024;
 const NOT_ENDED = failed(interrupted());
 
-/** Facts for the warnings about outbound calls: read for a call that has some, because parsing the platform's addresses takes time. */
-interface PlatformFacts {
-  readonly ownHosts: readonly string[];
-  readonly catchesCrm: boolean;
-}
+const NO_FACTS: CrmFacts = { ownHosts: [], catchesCrm: false };
+const NO_VARIABLES: LambdaDefinition['env'] = {};
 
 interface OpenOutbound {
   call: OutboundCall;
@@ -142,8 +136,6 @@ export class ActiveInvocation implements Invocation {
   readonly lambdaId: string;
   lambdaName: string;
   readonly acceptedAtMs: number;
-  /** The clock of this invocation's times. */
-  readonly nowMs: () => number;
   startedAtMs?: number;
   finishedAtMs = 0;
   cold = false;
@@ -153,7 +145,7 @@ export class ActiveInvocation implements Invocation {
   accept?: string;
   readonly logs: LogLine[] = [];
   outbound: OutboundCall[] = [];
-  readonly notedWarnings = new Set<string>();
+  notedWarnings: Set<string> | undefined;
 
   readonly call: LambdaCall;
   /** The start of the wait by the monotonic clock, which is never set. */
@@ -162,10 +154,13 @@ export class ActiveInvocation implements Invocation {
   readonly done: Promise<Invocation>;
   #calls: Map<number, OpenOutbound> | undefined;
   #bodyBytes = 0;
-  #platform: PlatformFacts = { ownHosts: [], catchesCrm: false };
-  #env: LambdaDefinition['env'] = {};
-  #resolve: (invocation: Invocation) => void = () => {};
-  #closeRecord: (() => void) | undefined;
+  #platform = NO_FACTS;
+  #env = NO_VARIABLES;
+  #resolve: ((invocation: Invocation) => void) | undefined;
+  /** Set while the record is open after the end. */
+  closeRecord: (() => void) | undefined;
+  /** Epoch time minus the monotonic clock, which is never set. */
+  readonly #aheadMs: number;
 
   constructor(call: LambdaCall, { id, name }: { id: string; name: string }, acceptedAtMs: number, order = 0) {
     this.call = call;
@@ -174,11 +169,16 @@ export class ActiveInvocation implements Invocation {
     this.lambdaId = id;
     this.lambdaName = name;
     this.acceptedAtMs = acceptedAtMs;
-    this.nowMs = clockFrom(acceptedAtMs);
+    this.#aheadMs = acceptedAtMs - monotonicMs();
     this.order = order;
     this.done = new Promise((resolve) => {
       this.#resolve = resolve;
     });
+  }
+
+  /** The clock of this invocation's times. */
+  nowMs(): number {
+    return Math.round((monotonicMs() + this.#aheadMs) * 10) / 10;
   }
 
   /** JSON of the members of an `InvokeHead` that follow from the context and the lambda. */
@@ -205,7 +205,7 @@ export class ActiveInvocation implements Invocation {
   timeOf(eventMs: number | undefined, afterMs: number): number {
     const nowMs = this.nowMs();
     if (eventMs === undefined) return nowMs;
-    const timeMs = Math.round((nowMs - (monotonicMs() - eventMs)) * 10) / 10;
+    const timeMs = Math.round((eventMs + this.#aheadMs) * 10) / 10;
     return Math.min(Math.max(timeMs, afterMs), nowMs);
   }
 
@@ -239,7 +239,7 @@ export class ActiveInvocation implements Invocation {
     call.durationMs = nowMs - call.startedAtMs;
     openCall.hasEnded ||= update.ended === true;
     if (update.body) this.#addBody(openCall, update.body, bytes);
-    if (!this.hasOpenOutbound) this.closeRecord();
+    if (this.closeRecord && !this.hasOpenOutbound) this.closeRecord();
   }
 
   #addBody(
@@ -259,26 +259,22 @@ export class ActiveInvocation implements Invocation {
   get hasOpenOutbound(): boolean {
     if (this.waitsForLateCalls) return true;
     // Connections can stay open for later invocations.
-    const isOpen = ({ hasEnded, call }: OpenOutbound): boolean => !hasEnded && !call.connection;
-    return this.#calls !== undefined && [...this.#calls.values()].some(isOpen);
+    for (const { hasEnded, call } of this.#calls?.values() ?? []) if (!hasEnded && !call.connection) return true;
+    return false;
   }
 
   /** After `finish`: resolves when no outbound call is under way any more, at the latest after this time. */
   async closed(atMostMs: number): Promise<void> {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, atMostMs);
-      this.#closeRecord = () => {
+      this.closeRecord = () => {
         clearTimeout(timer);
         resolve();
       };
     });
-    this.#closeRecord = undefined;
+    this.closeRecord = undefined;
     this.waitsForLateCalls = false;
     this.#takeOutbound(this.nowMs(), true);
-  }
-
-  closeRecord(): void {
-    this.#closeRecord?.();
   }
 
   #takeOutbound(nowMs: number, isFinal: boolean): void {
@@ -288,9 +284,8 @@ export class ActiveInvocation implements Invocation {
         const body = call[side];
         if (body) body.bytes = Buffer.concat(parts[side]);
       }
-      const { ownHosts, catchesCrm } = this.#platform;
       // It depends on the response, which a call that goes on has not received yet.
-      const warning = hasEnded || isFinal ? formWarning(call, { ownHosts, catchesCrm, env: this.#env }) : undefined;
+      const warning = hasEnded || isFinal ? formWarning(call, this.#platform, this.#env) : undefined;
       const record = { ...call, ...(warning !== undefined && { warning }) };
       if (call.caughtBy || isUndelivered(call)) delete record.leftMachine;
       if (hasEnded || call.connection) return record;
@@ -300,10 +295,14 @@ export class ActiveInvocation implements Invocation {
   }
 
   finish(
-    { name, accept, env = {} }: Pick<LambdaDefinition, 'name' | 'accept'> & Partial<Pick<LambdaDefinition, 'env'>>,
+    {
+      name,
+      accept,
+      env = NO_VARIABLES,
+    }: Pick<LambdaDefinition, 'name' | 'accept'> & Partial<Pick<LambdaDefinition, 'env'>>,
     outcome: Outcome,
     endedAtMs = this.nowMs(),
-    platform: PlatformFacts = this.#platform,
+    platform: CrmFacts = NO_FACTS,
   ): void {
     this.#platform = platform;
     this.#env = env;
@@ -312,7 +311,7 @@ export class ActiveInvocation implements Invocation {
     this.finishedAtMs = endedAtMs;
     this.outcome = outcome;
     this.#takeOutbound(endedAtMs, false);
-    this.#resolve(this);
+    this.#resolve?.(this);
   }
 }
 

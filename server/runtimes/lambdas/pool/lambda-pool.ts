@@ -4,7 +4,6 @@ import type { LambdaDefinition } from '../lambda-definition.ts';
 import { debuggingEnded, failed, type LambdaFailure, notStarted } from '../lambda-failure.ts';
 import type { Ending } from '../process/in-flight-calls.ts';
 import type { LambdaProcess } from '../process/lambda-process.ts';
-import type { OutcomeHead } from '../process/protocol.ts';
 import { ActiveInvocation, InvocationFinalizer, isForAnother, outcomeOf, type PoolHost } from './active-invocation.ts';
 import { IdleWorkers, PoolWorker } from './pool-worker.ts';
 import { ScaleUpPolicy } from './scale-up-policy.ts';
@@ -100,7 +99,7 @@ export class LambdaPool {
     const refused = this.#closedFor ? failed(this.#closedFor) : this.refusal();
     if (refused) void this.#endings.finish(running, refused);
     else {
-      this.#host.onBegin(running);
+      this.#host.onBegin?.(running);
       this.#waiting.push(running);
       if (this.#watched?.hasChanged()) this.#readAgain();
       this.#pump();
@@ -129,10 +128,6 @@ export class LambdaPool {
     const exits = [...this.#processes].map(({ exited }) => exited);
     await Promise.all([...ends, ...exits]);
     await this.#endings.closeRecords();
-  }
-
-  get #free(): number {
-    return this.#concurrency - this.#starting - this.#workers.size;
   }
 
   get #concurrency(): number {
@@ -223,8 +218,8 @@ export class LambdaPool {
   }
 
   #startFor(calls: number): void {
-    for (let startsLeft = Math.min(calls - this.#starting, this.#free); startsLeft > 0; startsLeft -= 1)
-      void this.#start();
+    const free = this.#concurrency - this.#starting - this.#workers.size;
+    for (let startsLeft = Math.min(calls - this.#starting, free); startsLeft > 0; startsLeft -= 1) void this.#start();
   }
 
   /** A lambda that had a process when it was edited has one again before it is called, if that takes nothing but a spare. */
@@ -307,12 +302,13 @@ export class LambdaPool {
       },
       line: (stream, text) => this.#endings.addLine(running, stream, text),
       outbound: (update, bytes) => {
-        // A connection can stay open for later calls.
-        const user = () => (worker.inFlight[0] ?? running).call.executionId;
-        if (update.localPort !== undefined) this.#host.onConnection(update.localPort, user);
+        if (update.localPort !== undefined) {
+          // A connection can stay open for later calls.
+          this.#host.onConnection(update.localPort, () => (worker.inFlight[0] ?? running).executionId);
+        }
         running.addOutbound(update, bytes, running.timeOf(update.atMs, givenAtMs));
       },
-      takesLateCalls: () => this.#endings.isOpen(running),
+      takesLateCalls: () => running.closeRecord !== undefined,
       noted: (text) => this.#endings.note(running, text),
       ended: (ending) => this.#ended(worker, running, ending, isAhead),
     });
@@ -325,7 +321,10 @@ export class LambdaPool {
   /** @param wasAhead was it given to the process while that was at work for others? */
   #ended(worker: PoolWorker, running: ActiveInvocation, ending: Ending, wasAhead: boolean): void {
     const wasTurn = worker.inFlight[0] === running;
-    if (ending.kind === 'outcome') this.#learn(ending.head);
+    if (ending.kind === 'outcome') {
+      this.#growth.learn(ending.head);
+      this.#silent = ending.head.hasWritten ? 0 : this.#silent + 1;
+    }
     worker.takeBack(running, this.#timeoutMs);
     if (!this.#closedFor && isForAnother(ending, worker.process.calls > 1, wasAhead)) {
       this.#putBack(running);
@@ -344,11 +343,6 @@ export class LambdaPool {
     // Ending an isolated process would end its other calls.
     if (recorded && isIsolated) void recorded.then(() => this.#release(worker));
     else this.#release(worker);
-  }
-
-  #learn(head: OutcomeHead): void {
-    this.#growth.learn(head);
-    this.#silent = head.hasWritten ? 0 : this.#silent + 1;
   }
 
   /** Among those that wait it has the place that it had. */

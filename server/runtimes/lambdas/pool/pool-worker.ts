@@ -93,7 +93,7 @@ export class PoolWorker {
   readonly order: number;
   idleSinceMs = 0;
   /** The first runs. */
-  readonly #inFlight: ActiveInvocation[] = [];
+  readonly inFlight: ActiveInvocation[] = [];
   /** Since when that one has had its turn, by the monotonic clock. */
   #sinceMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -107,32 +107,28 @@ export class PoolWorker {
     this.order = origin.order;
   }
 
-  get inFlight(): readonly ActiveInvocation[] {
-    return this.#inFlight;
-  }
-
   /** A call is given to its process; `timeoutMs` counts from when it is its turn. */
   send(running: ActiveInvocation, timeoutMs: number): void {
-    this.#inFlight.push(running);
-    if (this.#inFlight.length === 1) this.#turn(timeoutMs);
+    this.inFlight.push(running);
+    if (this.inFlight.length === 1) this.#turn(timeoutMs);
   }
 
   /** A call has ended or was withdrawn. `timeoutMs` is the timeout of the next one. */
   takeBack(running: ActiveInvocation, timeoutMs: number): void {
-    const at = this.#inFlight.indexOf(running);
-    this.#inFlight.splice(at, 1);
-    if (at === 0 && this.#inFlight.length > 0 && this.process.isAlive) this.#turn(timeoutMs);
+    const at = this.inFlight.indexOf(running);
+    this.inFlight.splice(at, 1);
+    if (at === 0 && this.inFlight.length > 0 && this.process.isAlive) this.#turn(timeoutMs);
   }
 
   canPipeline(running: ActiveInvocation): boolean {
-    const { length } = this.#inFlight;
+    const { length } = this.inFlight;
     return (
       length < MOST_GIVEN && this.process.isAlive && !this.#isHeldUp && running.call.body.length <= LARGEST_AHEAD_BYTES
     );
   }
 
   get runningForMs(): number {
-    return this.#inFlight.length > 0 ? performance.now() - this.#sinceMs : 0;
+    return this.inFlight.length > 0 ? performance.now() - this.#sinceMs : 0;
   }
 
   /** For how long a call has blocked its process: 0 of one that has not computed for long yet. */
@@ -142,7 +138,7 @@ export class PoolWorker {
   }
 
   recall(): void {
-    if (this.#inFlight.length > 1 && this.#isHeldUp && !this.#isAskedBack) {
+    if (this.inFlight.length > 1 && this.#isHeldUp && !this.#isAskedBack) {
       this.#isAskedBack = true;
       this.process.recall();
     }
@@ -167,7 +163,7 @@ export class PoolWorker {
       this.#timer = setTimeout(() => {
         const sinceMs = this.#sinceMs;
         const end = () => {
-          if (this.#inFlight.length > 0 && this.#sinceMs === sinceMs) this.process.kill(timedOut(timeoutMs));
+          if (this.inFlight.length > 0 && this.#sinceMs === sinceMs) this.process.kill(timedOut(timeoutMs));
         };
         // The result may be there already: after the machine slept, timers come before what was received.
         setImmediate(() => {
