@@ -1,6 +1,5 @@
-// What the control plane costs its clients: reading one resource and listing a thousand expanded, beside a bare express that answers
-// the same value by `response.json`; a durable create and a patch in a world of 10,000 resources beside one of 100; and how long a
-// start on 10,000 takes. All take turns. BENCH_BEFORE names the command line of another build to be measured, too.
+// Measures reads beside a bare express with the same value, creates and patches in a world of 10,000 resources beside one of 100, and a start
+// on 10,000. BENCH_BEFORE names the command line of another build to measure, too.
 //
 //   node bench/run.mjs control-plane [reads | growth]
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
-// The mix of a working week on one data folder, in several lives of the platform that end cleanly or are killed. A ledger has everything that
-// was acknowledged; each life begins with a look whether it is there. Prints what grows, for each life and per 1,000 operations. Exits
+// Uses one data folder as in a working week, in several lives of the platform that end cleanly or are killed. At the start of each life,
+// checks that everything acknowledged is there. Prints what grows, for each life and per 1,000 operations. Exits
 // with 1 when something acknowledged is missing, a response is a fault, or a figure grows that has a bound.
 //
 //   npm run soak -- --minutes 30 [--nights 2]

@@ -1,7 +1,5 @@
-// Terrarium beside what a developer might take instead, and beside baselines: servers that do a part of the work and nothing else.
-// All of them serve the same two requests, in short turns, so that a busy moment of the machine meets them alike.
-// `node bench/run.mjs speed` installs the others on demand; `baselines` as argument measures beside the baselines alone, in less than
-// two minutes. See bench/README.md for how to read the tables.
+// Terrarium beside other emulators and baselines: servers that do a part of the work. All serve the same two requests in short turns.
+// Installs the others on demand; `baselines` measures beside the baselines alone. See bench/README.md.
 //
 //   node bench/run.mjs speed [baselines] [load]    `load` leaves out all but the requests
 //   node bench/run.mjs speed memory                memory after 13,000 to 200,000 calls of 10 KB

@@ -1,6 +1,5 @@
-// What a commit costs in worlds of 100 and 10,000 resources, how long it stalls the event loop to write, remove and restore the whole
-// world, and how long it takes to open it. Each world is in a process of its own, and all take turns, so that a busy moment of the machine
-// affects all alike. Look at the ratios.
+// Measures a commit, the longest stall of the event loop while the whole world is written, removed or restored, and the opening of a world,
+// at 100 and 10,000 resources. Each world has its own process, and all take turns. Look at the ratios.
 //
 //   node bench/run.mjs store
 import { randomUUID } from 'node:crypto';

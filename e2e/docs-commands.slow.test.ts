@@ -24,7 +24,7 @@ const NOT_RUN: Record<string, number> = {
   'docs/get-started/connect-your-client.md': 1,
   'docs/get-started/install.md': 2,
   'docs/guides/agents.md': 2,
-  'docs/guides/back-up-and-move.md': 1,
+  'docs/guides/back-up-and-move.md': 2,
   'docs/guides/ci.md': 3,
   'docs/guides/containers.md': 2,
   'docs/guides/debug-a-web-form-lambda.md': 2,

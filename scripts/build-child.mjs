@@ -12,10 +12,8 @@ const ENTRIES = {
 };
 
 /**
- * Ahead of the first `require`. Node comes with V8's code of its own modules, which V8 takes only while all flags are as they were
- * when Node was built: with limits for the heap on the command line it compiles every one of them again. The limits themselves are in
- * force once the process has begun; without the flags, modules load several times as fast. Threads of a lambda have
- * limits by the flags: `restoreHeapFlags` (server/runtimes/lambdas/child/propagate-to-children.ts) sets them again before the first of them.
+ * Clears the flags of heap limits, which already apply, before the first `require`: with such flags V8 does not use the cached code of
+ * Node's modules, which load several times as fast with it. `restoreHeapFlags` (child/propagate-to-children.ts) sets them again for threads.
  */
 const FIRST = `if (require.main === module) {
   const { noDeprecation } = process;
@@ -29,8 +27,8 @@ const FIRST = `if (require.main === module) {
 }`;
 
 /**
- * Writes the bundle, and beside it the part that only some lambdas need.
- * @param {{ outFile: string, plugins?: import('vite').Plugin[] }} options `outFile`: path of the file to write; its name has to end in `.cjs`.
+ * Writes the bundle, and beside it the parts that only some lambdas need.
+ * @param {{ outFile: string, plugins?: import('vite').Plugin[] }} options
  */
 export async function buildChild({ outFile, plugins = [] }) {
   if (!outFile.endsWith('.cjs')) throw new Error(`the child's bundle is CommonJS: '${outFile}' must end in .cjs`);

@@ -1,12 +1,11 @@
-// The library's declarations: one file that imports no package. What the library promises is server/library/api.ts and
-// server/platform/running-platform.ts; what a setting takes is said once, in server/platform/config-schema.ts, and written here as types.
+// Writes the library's declarations as one file that imports no package, from the types in SOURCES and the settings' schema.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { createServer } from 'vite';
 import { z } from 'zod';
 
-/** Sources of the declarations, in this order; they import only each other and the settings. */
+/** Sources of the declarations; they import only each other and server/platform/config-schema.ts. */
 const SOURCES = ['server/platform/running-platform.ts', 'server/library/api.ts'];
 const OWN_IMPORTS = /^import type \{[^}]*\} from '\.[^']*(?:config-schema|running-platform)\.ts';\n/gm;
 
@@ -32,7 +31,7 @@ function declarationsOf(source) {
   return text;
 }
 
-/** For projects whose `lib` and types do not know them yet; they merge with those that do. */
+/** For projects whose `lib` lacks these types; TypeScript merges them with existing ones. */
 const DISPOSABLE = `declare global {
     interface SymbolConstructor {
         readonly dispose: unique symbol;
@@ -65,7 +64,7 @@ async function settingsType(root) {
   }
 }
 
-/** The TypeScript type of a JSON Schema, with what is said of its members. */
+/** The TypeScript type of a JSON Schema, with its descriptions as comments. */
 function typeOf(schema, indent = '') {
   const { type, properties, items } = schema;
   if (schema.enum) return schema.enum.map((value) => `'${value}'`).join(' | ');
@@ -80,7 +79,7 @@ function typeOf(schema, indent = '') {
   if (type === 'array') return `${typeOf(items)}[]`;
   if (type === 'integer') return 'number';
   if (type === 'string' || type === 'boolean' || type === 'number') return type;
-  throw new Error(`a setting of a kind that the declarations cannot say: ${JSON.stringify(schema)}`);
+  throw new Error(`the declarations cannot express this setting: ${JSON.stringify(schema)}`);
 }
 
 function commentOf({ description }) {

@@ -23,7 +23,7 @@ const rendererAssets = join(root, 'dist', 'renderer', 'assets');
 
 const ICONS = ['icon.png', 'tray.png', 'trayTemplate.png', 'trayTemplate@2x.png'];
 
-/** A server or a page that is still open may yet load a part of the build before this one; a day later it hardly does. */
+/** A running server or an open page can still load parts of an earlier build. */
 const KEEP_OLD_PARTS_MS = 24 * 60 * 60_000;
 
 /** Files that a page loads unchanged, by their path below dist/. */
@@ -64,9 +64,8 @@ if (flags.types) await buildTypes({ root });
 markBuilt(root, hash);
 
 /**
- * One file for the command, one for the library, and one for each part that is imported on first use; packages included,
- * because opening some hundred small files is most of what a start takes. CommonJS, because V8's code of it can be kept, and
- * with a hash in each name, which says what such code was made of (docs/internals/decisions/bundled-server.md).
+ * One file for the command, one for the library, and one for each part that is imported on first use
+ * (docs/internals/decisions/bundled-server.md).
  */
 async function buildServer() {
   const { output } = await bundle({
@@ -116,7 +115,6 @@ async function buildShell() {
   for (const icon of ICONS) copyFileSync(join(source, 'assets', icon), join(outDir, icon));
 }
 
-/** The window: files that the server sends as they are (renderer/vite.config.ts says how they are cut). */
 async function buildRenderer() {
   await build({
     configFile: join(root, 'renderer', 'vite.config.ts'),
@@ -132,10 +130,7 @@ function copyAssets() {
   }
 }
 
-/**
- * Writes the parsed worlds that ship with the package, by the hash of their text, because reading YAML is much of a
- * first start.
- */
+/** Writes the packaged worlds as JSON, by the hash of their text, because parsing YAML slows the first start. */
 function prepareWorlds() {
   const worlds = join(root, 'fixtures', 'worlds');
   const texts = readdirSync(worlds).map((name) => readFileSync(join(worlds, name), 'utf8'));

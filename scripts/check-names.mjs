@@ -79,25 +79,23 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.t
   .split('\n')
   .filter((file) => file && !/\.d\.m?ts$/.test(file) && !/^(docs|fixtures)\//.test(file))
   .filter((file) => existsSync(join(root, file)));
-const total = { names: 0, vagueNames: 0, comments: 0, fragments: 0, complaints: [] };
-const totals = new Map();
-for (const file of files) {
-  const result = readFile(file);
-  const part = file
-    .split('/')
-    .slice(0, /^(server|renderer)\//.test(file) ? 2 : 1)
-    .join('/');
-  for (const sum of [
-    total,
-    totals.get(part) ?? totals.set(part, { ...total, names: 0, vagueNames: 0, comments: 0, fragments: 0 }).get(part),
-  ])
-    for (const key of ['names', 'vagueNames', 'comments', 'fragments']) sum[key] += result[key];
-  total.complaints.push(...result.complaints);
+const results = files.map((file) => ({ part: partOf(file), ...readFile(file) }));
+
+/** The first two folders of sources in server/ and renderer/, the first of others. */
+function partOf(file) {
+  const depth = /^(server|renderer)\//.test(file) ? 2 : 1;
+  return file.split('/').slice(0, depth).join('/');
 }
-const figures = ({ names, vagueNames, comments, fragments }) =>
-  `${vagueNames} of ${names} names, ${fragments} of ${comments} comments`;
+
+function figuresOf(list) {
+  const sumOf = (key) => list.reduce((sum, result) => sum + result[key], 0);
+  return `${sumOf('vagueNames')} of ${sumOf('names')} names, ${sumOf('fragments')} of ${sumOf('comments')} comments`;
+}
+
 if (process.argv.includes('--counts'))
-  for (const [part, sum] of [...totals].sort()) console.log(`${part.padEnd(24)} ${figures(sum)}`);
-for (const complaint of total.complaints) console.error(`names: ${complaint}`);
-if (total.complaints.length > 0) process.exitCode = 1;
-console.log(`names: ${figures(total)} to be changed`);
+  for (const part of [...new Set(results.map((result) => result.part))].sort())
+    console.log(`${part.padEnd(24)} ${figuresOf(results.filter((result) => result.part === part))}`);
+const complaints = results.flatMap((result) => result.complaints);
+for (const complaint of complaints) console.error(`names: ${complaint}`);
+if (complaints.length > 0) process.exitCode = 1;
+console.log(`names: ${figuresOf(results)} to be changed`);

@@ -46,9 +46,8 @@ async function check([title, script]) {
 }
 
 const failed = [];
-const waiting = [...parts];
 const work = async () => {
-  for (let part = waiting.shift(); part; part = waiting.shift()) await check(part);
+  for (let part = parts.shift(); part; part = parts.shift()) await check(part);
 };
 await Promise.all(Array.from({ length: availableParallelism() }, work));
 if (failed.length > 0) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 import { describe, expect, it } from 'vitest';
 import { type Page, readPage, root, userPages } from './read-docs.ts';
@@ -45,12 +45,13 @@ describe('a page of the documentation', () => {
     expect(texts).toEqual([...new Set(texts)]);
   });
 
-  it('is linked from the index', () => {
-    const index = readPage('docs/index.md').prose;
-    const missing = pages.filter(({ path }) => path.startsWith('docs/') && path !== 'docs/index.md');
-    expect(
-      missing.filter(({ path }) => !index.includes(`](${path.slice('docs/'.length)})`)).map(({ path }) => path),
-    ).toEqual([]);
+  it.each([
+    ['docs/index.md', 'docs/'],
+    ['llms.txt', ''],
+  ])('is linked from %s', (file, folder) => {
+    const list = readPage(file).prose;
+    const paths = pages.map(({ path }) => path).filter((path) => /^docs\/(?!index\.md)/.test(path));
+    expect(paths.filter((path) => !list.includes(`](${path.slice(folder.length)})`))).toEqual([]);
   });
 
   it('README names the command for the tests that runs in a clean clone', () => {
@@ -97,8 +98,4 @@ it('troubleshooting names messages that the platform prints', () => {
     return sources.some((source) => source.includes(text)) ? [] : [`docs/troubleshooting.md:${index + 1}: ${text}`];
   });
   expect(unknown).toEqual([]);
-});
-
-it('pictures of the documentation are files', () => {
-  expect(statSync(join(root, 'docs', 'pictures')).isDirectory()).toBe(true);
 });

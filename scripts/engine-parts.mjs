@@ -5,7 +5,7 @@ import { bundle } from './bundle.mjs';
 /** Beside the server's other parts, and loaded when the address of an engine begins with `ssh://`. */
 const SSH_PART = 'ssh.cjs';
 
-/** Compiled for one machine, and done without where they are not there: ssh2 asks for them in a `try`. */
+/** Compiled for one machine; ssh2 works without them. */
 const NATIVE = ['cpu-features', /[.]node$/];
 
 const FILE = /[\\/]node_modules[\\/](dockerode|docker-modem)[\\/]lib[\\/](\w+)[.]js$/;
@@ -17,7 +17,7 @@ const REFUSAL = `module.exports = () => { throw new Error('BuildKit is not part 
 const SSH_IMPORT = /^var Client = require\('ssh2'\)[.]Client,\n {2}http = require\('http'\);/;
 const SSH_ON_DEMAND = `var http = require('http');\nfunction Client() { return new (require('./${SSH_PART}').Client)(); }`;
 
-/** A rolldown plugin that leaves out of dockerode and docker-modem what is not asked of them. */
+/** A rolldown plugin that leaves out of dockerode and docker-modem what Terrarium does not use. */
 export function enginePartsPlugin() {
   return {
     name: 'engine-parts',
@@ -29,7 +29,7 @@ export function enginePartsPlugin() {
       const [, name, file] = FILE.exec(id) ?? [];
       if (LEFT_OUT.includes(`${name}/${file}`)) return unmapped(REFUSAL);
       if (name !== 'docker-modem' || file !== 'ssh') return undefined;
-      if (!SSH_IMPORT.test(code)) throw new Error(`${id} is not as it was: look how it loads ssh2 now`);
+      if (!SSH_IMPORT.test(code)) throw new Error(`${id} has changed: look how it loads ssh2 now`);
       return unmapped(code.replace(SSH_IMPORT, SSH_ON_DEMAND));
     },
   };
@@ -40,7 +40,7 @@ const unmapped = (code) => ({ code, map: { mappings: '' } });
 /** Writes the part that speaks ssh, as one CommonJS file. */
 export async function buildSsh({ outDir, licenses }) {
   await bundle({
-    // The one that docker-modem means.
+    // The version that docker-modem uses.
     input: createRequire(createRequire(import.meta.resolve('dockerode')).resolve('docker-modem')).resolve('ssh2'),
     outDir,
     plugins: [licenses.plugin],

@@ -2,10 +2,7 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/**
- * Browsers of the Chromium family, by the names that systems give them; nothing is ever downloaded. The one that never has a
- * screen comes first: its journeys take a quarter less of the processor.
- */
+/** Names of browsers of the Chromium family. The one without a screen comes first: its journeys take a quarter less processor time. */
 const CHROMIUM_NAMES = [
   'chromium-headless-shell',
   'chromium',

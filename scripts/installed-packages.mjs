@@ -2,10 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Returns why the packages must be installed (again), as a sentence; undefined if node_modules matches
- * package-lock.json.
- * Compares contents with the list that npm keeps of what it installed: a checkout changes times of files that did not
- * change.
+ * Returns why the packages must be installed, as a sentence; undefined if node_modules matches package-lock.json. Compares contents, because
+ * a checkout changes the times of unchanged files.
  */
 export function packagesComplaint(root) {
   const installedList = join(root, 'node_modules', '.package-lock.json');

@@ -5,10 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 const IMPORTER = /[\\/]node_modules[\\/]iconv-lite[\\/]encodings[\\/][^\\/]+$/;
 const TABLE = /^[.][/]tables[/]([\w-]+[.]json)$/;
 
-/**
- * A rolldown plugin that has iconv-lite load its tables on first use, from `outDir`, where it puts them: those of encodings that hardly any
- * client sends are half of the bundle's letters.
- */
+/** A rolldown plugin that copies iconv-lite's tables to `outDir` and loads them on first use: they would be half of the bundle. */
 export function tablesPlugin({ outDir }) {
   return {
     name: 'tables',
@@ -23,14 +20,11 @@ export function tablesPlugin({ outDir }) {
   };
 }
 
-/**
- * A rolldown plugin that writes what is not ASCII as escapes: V8 keeps a source for as long as it runs, and one letter beyond Latin-1 in it
- * doubles all of it.
- */
+/** A rolldown plugin that escapes what is not ASCII: one letter beyond Latin-1 doubles the memory of the source, which V8 keeps. */
 export function asciiPlugin() {
   return {
     name: 'ascii',
-    // After maps are made: a line of such letters is a little longer than its map says.
+    // Source maps already exist, so the columns after such a letter are slightly off.
     generateBundle(_, bundle) {
       for (const part of Object.values(bundle)) {
         if (part.type === 'chunk') part.code = part.code.replace(/[^\0-\x7f]/g, escaped);

@@ -1,6 +1,5 @@
-// Makes the data folder that later versions have to open: node scripts/make-data-folder.mjs FOLDER
-// To be run, after a build, whenever the form of what is kept changes; FOLDER is a new one in fixtures/data-folders. The older
-// ones stay: server/platform/kept-folders.slow.test.ts opens each. All keys and passwords in it are made for it and good for nothing.
+// Makes a data folder that later versions must open, after a build with a new stored format: node scripts/make-data-folder.mjs FOLDER
+// FOLDER is a new folder in fixtures/data-folders; server/platform/kept-folders.slow.test.ts opens each. Its keys and passwords are valid nowhere.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -16,7 +15,7 @@ if (folder === undefined) {
   process.exit(2);
 }
 const target = resolve(folder);
-await mkdir(target); // throws when it is there: what is kept is never overwritten
+await mkdir(target); // throws if the folder exists, so that none is overwritten
 const work = await mkdtemp(join(tmpdir(), 'terrarium-folder-'));
 const data = join(work, 'data');
 const options = { data, seed: 'demo', containers: { engine: 'none' }, limits: { tokenLifetimeS: TEN_YEARS_S } };

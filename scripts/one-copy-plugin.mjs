@@ -4,8 +4,8 @@ import { join } from 'node:path';
 const IN_PACKAGE = /^(.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+)([\\/].*)$/;
 
 /**
- * A rolldown plugin that bundles each version of a package once. npm installs several copies of one version when a different
- * version has the place where they could share; as a bundle that is four times the same table of media types to parse.
+ * A rolldown plugin that bundles each version of a package once, because npm installs several copies of a version if another version
+ * is in the folder that they could share.
  */
 export function oneCopyPlugin() {
   const firstCopies = new Map();

@@ -13,22 +13,18 @@ import { join } from 'node:path';
 
 const RETRY_EVERY_MS = 200;
 const HEARTBEAT_EVERY_MS = 1_000;
-/** A holder that gave no sign for so long was killed, even if its process id is in use again. */
+/** A holder that has not touched its file for this long was killed, even if its process id is in use again. */
 const DEAD_AFTER_MS = 15_000;
 const GIVE_UP_AFTER_MS = 15 * 60_000;
 
-/**
- * Error codes of the file system when another process was faster; Windows also reports them for files that are being
- * removed.
- */
+/** Error codes when another process was faster; on Windows, also for files that are being removed. */
 const LOST_RACE = ['EEXIST', 'ENOENT', 'ENOTEMPTY', ...(process.platform === 'win32' ? ['EPERM', 'EBUSY'] : [])];
 
 /**
  * Runs `work` while no other process runs its own under the same lock; waits for that one otherwise.
  *
- * The lock is a folder with one file, named by the holder's process id and touched while it works. It gets its name with the file
- * in it, so two processes never take it at the same time. The file of a holder that was killed is removed by name, and a folder
- * only when it is empty: so no process removes the lock of a running one.
+ * The lock is a folder with one file, named by the holder's process id and touched while it works. It is renamed into place with the file
+ * in it, so two processes never take it. A dead holder's file is removed by its name, and the folder only if it is empty.
  *
  * @param {string} folder the lock; its parent is made when missing
  * @param {{onWait: () => void, work: () => Promise<void>}} options `onWait` is called once if another process has the lock

@@ -1,6 +1,4 @@
-// What the tests need of the machine besides npm's packages: a container engine, a browser, a few programs. Setup installs and
-// starts what is missing where that is possible (Debian, as root). Tests that need what is still missing are not run, and the run
-// says so with the reason and the command that installs it; with the variable CI set they run and fail.
+// Programs that the tests need besides npm's packages. Setup installs and starts what is missing where possible (Debian, as root).
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, openSync } from 'node:fs';
 import { request } from 'node:http';

@@ -1,6 +1,5 @@
-// What `npm test` (scripts/test.mjs) and `npm run test:all` (scripts/test-all.mjs) share: the commands of their parts, and how parts
-// are run and reported. All parts run, even if one fails. A part for which the machine lacks a program is skipped and reported with the
-// reason; with the variable CI set, it runs and fails.
+// Runs and reports the parts of scripts/test.mjs and scripts/test-all.mjs. All parts run, even if one fails. A part for which the machine
+// lacks a program is skipped and reported with the reason; with the variable CI set, it runs and fails.
 import { spawn, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -33,10 +32,7 @@ export const playwright = (project) => [
   project,
 ];
 
-/**
- * Command that runs another one in a network namespace with only a loopback interface, without events from the
- * machine's other networks.
- */
+/** Runs another command in a network namespace with only a loopback interface. */
 const unshareCommand = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'];
 /** Root of a namespace may set up its network; the command itself runs as the user that it would be elsewhere. */
 const asUser = [
@@ -64,9 +60,7 @@ const results = [];
 const failed = [];
 /** Failure messages of failed parts, repeated at the end, because often only the end of a log is kept. */
 const failures = [];
-/**
- * Number of output lines repeated for each failed part: from the first failure, and from the end, where the names are.
- */
+/** Output lines repeated for each failed part: from the first failure, and from the end, where the names are. */
 const FAILURE_LINES = 60;
 const LAST_LINES = 15;
 /** Matches the line at which Playwright's or Vitest's list of failures begins. */

@@ -123,9 +123,8 @@ function withBody(take: (body: Buffer, answer: (type: string, body: Buffer) => v
  */
 export const PLAIN_ENV = { PATH: process.env.PATH };
 
-/** The kinds, by the word that a process is started with. */
-export const BASELINES = ['bare', 'pool', 'express', 'journal'] as const;
-export type Baseline = (typeof BASELINES)[number];
+/** A kind of server; its process is started with this argument. */
+export type Baseline = 'bare' | 'pool' | 'express' | 'journal';
 
 /** A separate process that serves, reports its port, and ends with its parent. */
 export async function runBaseline(kind: Baseline, self: string, folder: string): Promise<void> {
@@ -137,7 +136,6 @@ export async function runBaseline(kind: Baseline, self: string, folder: string):
   process.send?.((server.address() as AddressInfo).port); // a server on a TCP port always has one
 }
 
-/** Starts one of them. */
 export async function startBaseline(
   kind: Baseline,
   self: string,

@@ -63,7 +63,7 @@ function goalOf({ goal, reference, unit }: Line): string {
   return goal?.atLeast === undefined ? `at most ${goal?.atMost}${unitSuffix}` : `at least ${goal.atLeast}${unitSuffix}`;
 }
 
-/** Columns as wide as what is in them. */
+/** Prints columns that are as wide as their contents. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const all = [head, ...rows];
   const widths = head.map((_, at) => Math.max(...all.map((row) => (row[at] ?? '').length)));

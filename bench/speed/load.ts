@@ -25,18 +25,15 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const EMPTY_BUFFER = Buffer.alloc(0);
 let sentCount = 0;
 
-/**
- * Sends requests over connections of its own, each as soon as the one before it is answered. It is far leaner than a client of
- * HTTP, so that it takes as little as can be of the machine that it shares with what it measures.
- */
+/** Sends requests, each as soon as the one before it is answered. Leaner than an HTTP client, because it shares the machine with what it measures. */
 export async function putLoad(load: Load): Promise<Loaded> {
   const took: number[] = [];
   let refused = 0;
   const beganMs = performance.now();
-  const goesOn = (nowMs: number): boolean => nowMs < beganMs + load.durationMs;
+  const isRunning = (nowMs: number): boolean => nowMs < beganMs + load.durationMs;
   await Promise.all(
     Array.from({ length: load.connections }, () =>
-      talk(load, goesOn, (ms, status) => {
+      talk(load, isRunning, (ms, status) => {
         took.push(ms);
         if (status < 200 || status > 299) refused += 1;
       }),
@@ -64,8 +61,8 @@ function requestOf({ port, method, path, headers = {}, body }: Load): () => Buff
 
 function talk(
   load: Load,
-  goesOn: (nowMs: number) => boolean,
-  answered: (ms: number, status: number) => void,
+  isRunning: (nowMs: number) => boolean,
+  onAnswer: (ms: number, status: number) => void,
 ): Promise<void> {
   const next = requestOf(load);
   return new Promise((resolve, reject) => {
@@ -88,10 +85,10 @@ function talk(
         return;
       }
       const nowMs = performance.now();
-      answered(nowMs - sentMs, Number(pendingBytes.toString('latin1', 9, 12)));
+      onAnswer(nowMs - sentMs, Number(pendingBytes.toString('latin1', 9, 12)));
       pendingBytes = EMPTY_BUFFER;
       neededBytes = 0;
-      if (goesOn(nowMs)) ask();
+      if (isRunning(nowMs)) ask();
       else socket.end(() => resolve());
     });
     socket.on('error', reject);

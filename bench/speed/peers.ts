@@ -88,7 +88,7 @@ export interface Serving {
   child: ChildProcess;
 }
 
-/** Installs it where it is not yet, with npm, and starts it. `prepare` is given its folder before. Throws when it does not come. */
+/** Installs a peer with npm if it is missing, calls `prepare` with its folder, and starts it. Throws if it does not start. */
 export async function startPeer(peer: Peer, prepare: (folder: string) => void = () => {}): Promise<Serving> {
   const folder = join(CACHE, peer.name.replace(/\W+/g, '-'));
   await install(peer, folder);
@@ -114,7 +114,7 @@ export async function startPeer(peer: Peer, prepare: (folder: string) => void = 
   return { name: peer.name, port, child };
 }
 
-/** Ends it with all that it started. */
+/** Ends a peer with all its child processes. */
 export function endPeer({ child }: Serving): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');

@@ -26,7 +26,6 @@ export interface Published {
 interface Start {
   seed?: string;
   data?: string;
-  engine?: string;
   more?: readonly string[];
   env?: Readonly<Record<string, string>>;
 }
@@ -46,18 +45,11 @@ export class Terrarium {
     this.gatewayUrl = gatewayUrl;
   }
 
-  /**
-   * @param cli path of the command line
-   * @param how.seed contents of a new world (default: empty)
-   * @param how.data data folder (default: a new one)
-   * @param how.engine container engine (default: none)
-   * @param how.more further options
-   * @param how.env further variables
-   */
+  /** Starts a platform without a container engine; by default, an empty world in a new data folder. */
   static async start(
     cli: string,
     folder: string,
-    { seed = 'empty', data, engine = 'none', more = [], env = {} }: Start = {},
+    { seed = 'empty', data, more = [], env = {} }: Start = {},
   ): Promise<Terrarium> {
     const workFolder = mkdtempSync(join(folder, 'terrarium-'));
     const readyFile = join(workFolder, 'ready.json');
@@ -65,7 +57,7 @@ export class Terrarium {
       data: data ?? join(workFolder, 'data'),
       seed,
       'ready-file': readyFile,
-      'containers-engine': engine,
+      'containers-engine': 'none',
     };
     const ports = ['base-port', 'gateway-port', 'crm-port', 'scm-port'].map((name) => [name, '0']);
     const options = [...Object.entries(named), ...ports].flatMap(([name, value]) => [`--${name}`, value ?? '']);
@@ -180,12 +172,9 @@ export class Terrarium {
     return { text, ms: performance.now() - beganMs };
   }
 
-  /** Resolves to the milliseconds that it took. */
-  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number> {
-    const beganMs = performance.now();
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return 0;
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
     this.child.kill(signal);
     await once(this.child, 'exit');
-    return performance.now() - beganMs;
   }
 }

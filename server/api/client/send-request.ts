@@ -150,7 +150,7 @@ async function exchange(
       const silence = startTimer(silenceMs, 'the response stopped for', () => body.readableLength > 0);
       body.once('close', () => end());
       const { statusCode: status = 0, statusMessage: statusText = '', headers, rawHeaders } = response;
-      resolve({ status, statusText, headers, rawHeaders, body: body });
+      resolve({ status, statusText, headers, rawHeaders, body });
     });
     outgoing.on('error', (failure) => end(failureOf(failure)));
     // Stream errors are also emitted on the request.

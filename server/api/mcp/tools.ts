@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { decodeSource } from '../../model/base64-text.ts';
 import { reasonOf } from '../../model/errors.ts';
-import { type Json, jsonIn, memberOf } from '../../model/json.ts';
+import { isJsonObject, type Json, jsonIn, memberOf } from '../../model/json.ts';
 import { valueAt } from '../../model/patch/pointer.ts';
+import { liveProperties } from '../../model/types/container-definition.ts';
 import { jsonSchemaOf } from '../openapi/json-schema.ts';
 import { deliveryRoutes } from '../routes/delivery.ts';
 import { formRoutes } from '../routes/forms.ts';
@@ -57,10 +58,18 @@ async function planOf(client: ToolClient, input: Arguments) {
   const readerRoute = route.route.replace(/^\w+/, 'get');
   const reader = [...routes.values()].find((candidate) => candidate.route === readerRoute && !candidate.when);
   const before = reader && (await client.value(reader, request));
-  // The state of a resource changes with its containers, its record does not.
-  const state = memberOf(before, 'modified') ?? before ?? null;
+  const state = withoutLiveProperties(before);
   const hash = createHash('sha256').update(JSON.stringify([operation, path ?? {}, query ?? {}, body ?? null, state]));
   return { route, request, id: hash.digest('hex').slice(0, 16), before };
+}
+
+/** A container's record changes by itself in these properties. */
+function withoutLiveProperties(value: unknown): unknown {
+  const properties = memberOf(value, 'properties');
+  if (!isJsonObject(properties)) return value ?? null;
+  const isLive = (name: string) => liveProperties.some((property) => property === name);
+  const entries = Object.entries(properties).filter(([name]) => !isLive(name));
+  return { ...Object(value), properties: Object.fromEntries(entries) };
 }
 
 type Schemas = Readonly<Record<string, object>>;

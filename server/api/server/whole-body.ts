@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../../model/errors.ts';
 import { countBody } from './bytes-in-flight.ts';
 
-/** Memory of an incomplete body grows by this. */
+/** The memory of an incomplete body grows by this step. */
 const STEP_BYTES = 256 * 1024;
 
 /** The client disconnected before its request was complete, so no response is possible. */

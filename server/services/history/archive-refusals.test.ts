@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.end());
 
-describe('an archive is refused, with the reason and without any change,', () => {
+describe('an archive is rejected, with the reason and without any change,', () => {
   const world = () => JSON.parse(fixture.files['world.json'] ?? '');
   const sealedWorld = (change: (world: ReturnType<typeof JSON.parse>) => void) => {
     const { checksum: _, ...changed } = world();
@@ -23,7 +23,7 @@ describe('an archive is refused, with the reason and without any change,', () =>
   const filesWithout = (name: string) =>
     Object.fromEntries(Object.entries(fixture.files).filter(([fileName]) => fileName !== name));
   const cases: [string, () => Buffer | Promise<Buffer>, RegExp][] = [
-    ['when it is no zip', () => Buffer.from('hello'), /not a ZIP archive/],
+    ['when it is not a ZIP archive', () => Buffer.from('hello'), /not a ZIP archive/],
     ['when it is empty', () => Buffer.alloc(0), /not a ZIP archive/],
     ['when its end is missing', () => fixture.archive.subarray(0, -30), /not a ZIP archive/],
     [
@@ -35,7 +35,7 @@ describe('an archive is refused, with the reason and without any change,', () =>
       },
       /cannot be imported/,
     ],
-    ['when it is of somebody else', () => zipOf({ 'index.html': '<p>' }), /no manifest\.json/],
+    ['when another program created it', () => zipOf({ 'index.html': '<p>' }), /no manifest\.json/],
     ['when a file is missing', () => zipOf(filesWithout('leads.jsonl')), /leads\.jsonl is missing/],
     [
       'when a file was changed',
@@ -44,7 +44,7 @@ describe('an archive is refused, with the reason and without any change,', () =>
     ],
     ['when a file was added', () => zipOf({ ...fixture.files, more: 'x' }), /more is not in its manifest/],
     [
-      'when it is of a later form',
+      'when its format is a later one',
       () =>
         zipOf({
           ...fixture.files,
@@ -53,11 +53,11 @@ describe('an archive is refused, with the reason and without any change,', () =>
       /does not match this version/,
     ],
     [
-      'when its world is none',
+      'when its world is invalid',
       () => fixture.zipWithManifest({ 'world.json': '{}' }),
       /world\.json is not a valid world/,
     ],
-    ['when a lead is none', () => fixture.zipWithManifest({ 'leads.jsonl': '{"key":"x","record":{}}\n' }), /id/],
+    ['when a lead is invalid', () => fixture.zipWithManifest({ 'leads.jsonl': '{"key":"x","record":{}}\n' }), /id/],
     [
       'when a record has lost its parent',
       () =>
@@ -99,38 +99,38 @@ describe('an archive is refused, with the reason and without any change,', () =>
       resources[id] = { ...parent, id, type: `Resource::${type}`, name, parent: parent.id, properties };
     });
   const lambda = (record: Body) => record.properties;
-  const lawless: [string, () => Promise<Buffer>, RegExp][] = [
+  const invalidRecords: [string, () => Promise<Buffer>, RegExp][] = [
     [
-      'a property is of another type',
+      'when a property has another type',
       changedRecord('Node::Lambda', (record) => Object.assign(lambda(record), { timeout: 'long' })),
       /lambda \/acme\/ws\/env\/slow: \/properties\/timeout/,
     ],
     [
-      'a property is not known',
+      'when a property is unknown',
       changedRecord('Node::Lambda', (record) => Object.assign(lambda(record), { colour: 1 })),
       /colour/,
     ],
     [
-      'a limit is passed',
+      'when a limit is exceeded',
       changedRecord('Node::Lambda', (record) => Object.assign(lambda(record), { timeout: 5000 })),
       /at most 500/,
     ],
     [
-      'a provider is of the wrong kind',
+      'when a provider is of the wrong kind',
       changedRecord('Node::Lambda', (record) =>
         Object.assign(lambda(record), { provider: { id: fixture.acme.docker } }),
       ),
       /not a Lambda provider/,
     ],
     [
-      'what it names is not there',
+      'when a reference has no target',
       changedRecord('Node::Lambda', (record) =>
         Object.assign(lambda(record), { provider: { id: '00000000-0000-4000-8000-000000000009' } }),
       ),
       /provider .* not found/,
     ],
     [
-      'it names something of another type',
+      'when it names something of another type',
       changedRecord('Node::Lambda', (record) =>
         Object.assign(lambda(record), {
           secrets: [{ mount_type: 'env', path: 'A', secret_key: 'k', secret_id: fixture.acme.environmentId }],
@@ -139,12 +139,12 @@ describe('an archive is refused, with the reason and without any change,', () =>
       /is not the id of an existing secret: .* is the id of an environment/,
     ],
     [
-      'a name breaks the rules',
+      'when a name breaks the rules',
       changedRecord('Secret', (record) => Object.assign(record, { name: 'Not DNS' })),
       /\/name must/,
     ],
     [
-      'a volume is outside the allowed folders',
+      'when a volume is outside the allowed folders',
       () =>
         added('etc', 'Volume', {
           provider: { id: fixture.acme.docker },
@@ -154,21 +154,21 @@ describe('an archive is refused, with the reason and without any change,', () =>
       /inside an allowed directory/,
     ],
     [
-      'an unknown right is given',
+      'when an unknown right is given',
       changedRecord('Workspace', (record) =>
         Object.assign(record, { grants: { 'moon.view': { add: [record.owner] } } }),
       ),
       /moon\.view/,
     ],
     [
-      'a permission is granted to an unknown id',
+      'when a permission is granted to an unknown id',
       changedRecord('Workspace', (record) =>
         Object.assign(record, { grants: { 'org.view': { add: [fixture.acme.environmentId] } } }),
       ),
       /org\.view|not the id of a user or group/,
     ],
     [
-      'the root organization has another name',
+      'when the root organization has another name',
       changedRecord('Organization', (record, all) =>
         Object.assign(
           Object.values(all).find(({ parent }) => parent === null),
@@ -178,7 +178,7 @@ describe('an archive is refused, with the reason and without any change,', () =>
       /not 'root'/,
     ],
   ];
-  it.each([...cases, ...lawless])('%s', async (_, make, reason) => {
+  it.each([...cases, ...invalidRecords])('%s', async (_, make, reason) => {
     const seq = await seqOf(fixture.platform);
     const reply = await importInto(fixture.platform, await make());
     expect(reply).toMatchObject(refusal(400));
@@ -187,7 +187,7 @@ describe('an archive is refused, with the reason and without any change,', () =>
     expect(await seqOf(fixture.platform)).toBe(seq);
   });
 
-  it('when it breaks off on its way', async () => {
+  it('when the upload is interrupted', async () => {
     const { baseUrl } = fixture.platform.emulator;
     const headers = {
       Authorization: authOf(fixture.platform),

@@ -81,7 +81,7 @@ export function historyRouter(historyService: HistoryService, nowMs: () => numbe
     outlineWorldAt: async ({ query }) => outlineOf(await worldAt(query.at), query),
     async compareMoments({ caller, query: { brief, resource, ...query } }) {
       const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
-      const difference = differenceBetween(onlyOne(from, resource), onlyOne(to, resource), { from, to });
+      const difference = differenceBetween(onlyResource(from, resource), onlyResource(to, resource), { from, to });
       const differenceView = brief
         ? briefDifference(difference)
         : toDifferenceView(difference, (id) => seesRecord(guard, caller, id));
@@ -147,9 +147,10 @@ export function briefDifference({ resources }: Difference): ResourceDifference {
   return { ...toDifferenceView({ ops: [], resources }), resources: resources.slice(0, MAX_BRIEF) };
 }
 
-export function onlyOne<World extends Pick<PastWorld, 'resources'>>(world: World, id: Uuid | undefined): World {
-  const record = id === undefined ? undefined : world.resources.get(id);
+/** A world with one of its resources, or the whole world without an id. */
+export function onlyResource<World extends Pick<PastWorld, 'resources'>>(world: World, id: Uuid | undefined): World {
   if (id === undefined) return world;
+  const record = world.resources.get(id);
   return { ...world, resources: new Map(record && [[id, record]]) };
 }
 
@@ -186,7 +187,7 @@ function matcherOf(
   const { actor, action, via, resource, scope, to = Number.POSITIVE_INFINITY } = query;
   const isInScope = scope === undefined ? undefined : scopeOf(scope, pathOf);
   const text = query.q ?? '';
-  const found = parseQuery(text, { fields: COMMIT_FIELDS, textsOf: textsOfCommit, nowMs });
+  const parsedQuery = parseQuery(text, { fields: COMMIT_FIELDS, textsOf: textsOfCommit, nowMs });
   // A colon may belong to the text.
   const terms = text.toLowerCase().split(/\s+/).filter(Boolean);
   const type = typesNamed(query.type);
@@ -200,7 +201,7 @@ function matcherOf(
       (resource === undefined || resources.some(({ id }) => id === resource)) &&
       (type === undefined || resources.some((resource) => type.includes(resource.type))) &&
       (isInScope === undefined || resources.some(isInScope)) &&
-      (found.ok ? found.matches(commit) : holdsAll(terms, commit))
+      (parsedQuery.ok ? parsedQuery.matches(commit) : containsAll(terms, commit))
     );
   };
 }
@@ -237,7 +238,7 @@ function dayOf(atMs: number): string {
   return `${day.getFullYear()}-${digits(day.getMonth() + 1)}-${digits(day.getDate())}`;
 }
 
-function holdsAll(terms: readonly string[], commit: Commit): boolean {
+function containsAll(terms: readonly string[], commit: Commit): boolean {
   const text = [...textsOfCommit(commit)].join(' ').toLowerCase();
   return terms.every((term) => text.includes(term));
 }

@@ -146,7 +146,7 @@ export function differenceBetween(
 }
 
 /** A stored value that matches no password, for users whose last password is no longer in the history. */
-const NOBODYS = 'none';
+const NO_PASSWORD = 'none';
 
 /** Users get their current or last password, so a replaced one never returns (D-216). Omits records that would then not change. */
 async function withLastPasswords(
@@ -159,7 +159,7 @@ async function withLastPasswords(
   return put.flatMap((record) => {
     if (record.type !== USER) return [record];
     const now = present.get(record.id);
-    const password = now ? now.properties.password : (last.get(record.id) ?? NOBODYS);
+    const password = now ? now.properties.password : (last.get(record.id) ?? NO_PASSWORD);
     if (password === record.properties.password) return [record];
     const restored = { ...record, properties: { ...record.properties, ...(password !== undefined && { password }) } };
     return now && isDeepStrictEqual({ ...restored, modified: now.modified }, now) ? [] : [restored];
@@ -171,18 +171,18 @@ async function lastPasswordsOf(
   users: readonly StoredResource[],
   history: WorldStore['history'],
 ): Promise<Map<Uuid, string>> {
-  const found = new Map<Uuid, string>();
+  const passwords = new Map<Uuid, string>();
   const missingPaths = new Set(users.map(({ id }) => `/resources/${id}`));
-  if (missingPaths.size === 0) return found;
+  if (missingPaths.size === 0) return passwords;
   for await (const { inverse } of history.commits()) {
     for (const operation of inverse) {
       if (operation.op !== 'add' || !missingPaths.delete(operation.path)) continue;
       const password = memberOf(memberOf(operation.value, 'properties'), 'password');
-      if (typeof password === 'string') found.set(operation.path.slice('/resources/'.length), password);
+      if (typeof password === 'string') passwords.set(operation.path.slice('/resources/'.length), password);
     }
     if (missingPaths.size === 0) break;
   }
-  return found;
+  return passwords;
 }
 
 /**

@@ -27,7 +27,7 @@ const makeEnvironment = (name: string, properties: object = {}) =>
   });
 
 describe('GET /inspect/history', () => {
-  it('tells of a commit when, who, why, what and of which resource', async () => {
+  it('returns the time, author, cause, operations and resources of a commit', async () => {
     const { id } = await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'hello'));
     const commit = await newest();
     expect(commit).toEqual({
@@ -47,7 +47,7 @@ describe('GET /inspect/history', () => {
     expect((await inspect('GET', `/history/${commit.seq}`)).body).toEqual(commit);
   });
 
-  it('comes page by page, the newest first, without a gap', async () => {
+  it('lists commits page by page, newest first, without a gap', async () => {
     const { seq } = await newest();
     const seqs: number[] = [];
     for (let before = ''; ; ) {
@@ -59,7 +59,7 @@ describe('GET /inspect/history', () => {
     expect(seqs).toEqual(Array.from({ length: seq }, (_, at) => seq - at));
   });
 
-  it('is of one resource, type, actor, action, way or time when asked', async () => {
+  it('filters by resource, type, actor, action, source, time and words', async () => {
     await platform.root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'filtered'));
     const environment = await makeEnvironment('filtered');
     await change(environment.id, '/description', 'changed');
@@ -98,7 +98,7 @@ describe('GET /inspect/history', () => {
     expect((await actions('actor=root')).length).toBeGreaterThan(3);
   });
 
-  it('refuses what makes no sense, and who may not see everything', async () => {
+  it('rejects invalid queries, and users who may not see everything', async () => {
     for (const query of [
       'resorce=x',
       'resource=x',
@@ -127,7 +127,7 @@ describe('GET /inspect/history', () => {
     expect(restore).toMatchObject(refusal(403));
   });
 
-  it('never tells passwords, values of secrets or credentials (D-029, D-066)', async () => {
+  it('never returns passwords, secret values or credentials (D-029, D-066)', async () => {
     const { seq: from } = await newest();
     await platform.root.create('/root/users', { name: 'keeper', properties: { password: 'sesame-1' } });
     const provider = { id: acme.docker };
@@ -163,8 +163,8 @@ describe('GET /inspect/history', () => {
   });
 });
 
-describe('the world as it was', () => {
-  it('is the one that was there, by number and by time', async () => {
+describe('a past world', () => {
+  it('is found by commit number and by time', async () => {
     const before = await newest();
     const environment = await makeEnvironment('timely');
     const created = await newest();
@@ -180,7 +180,7 @@ describe('the world as it was', () => {
     expect(await inspect('GET', '/world?at=soon')).toMatchObject(refusal(400));
   });
 
-  it('differs from a later one by the operations that lead there', async () => {
+  it('differs from a later one by the operations that lead to it', async () => {
     const { seq: from } = await newest();
     const environment = await makeEnvironment('different');
     const { seq: to } = await newest();
@@ -202,7 +202,7 @@ describe('the world as it was', () => {
 describe('POST /inspect/history/{seq}/revert', () => {
   const revert = (seq: number) => inspect('POST', `/history/${seq}/revert`);
 
-  it('undoes the newest commit, and is undone itself', async () => {
+  it('undoes the newest commit, and can be undone', async () => {
     const { seq } = await newest();
     const container = await platform.root.create(`${acme.environment}/containers`, containerBody(acme, 'undone'));
     const { commit } = (await revert(seq + 1)).body;
@@ -216,7 +216,7 @@ describe('POST /inspect/history/{seq}/revert', () => {
     expect((await platform.root.get(`/root/resources/${container.id}`)).body).toEqual(container);
   });
 
-  it('leaves what else has changed since', async () => {
+  it('keeps later changes', async () => {
     const environment = await makeEnvironment('twice', { env: { A: '1', B: '1' } });
     await change(environment.id, '/properties/env/A', '2');
     const { seq } = await newest();
@@ -227,7 +227,7 @@ describe('POST /inspect/history/{seq}/revert', () => {
     expect(await revert(seq)).toMatchObject(refusal(409));
   });
 
-  it('brings back what works: a deleted environment with its lambda and its public endpoint', async () => {
+  it('restores a deleted environment with a lambda and a public endpoint that work', async () => {
     const environment = await makeEnvironment('revived');
     const inside = `/acme/environments/${environment.id}`;
     const lambda = await platform.root.create(`${inside}/lambdas`, lambdaBody(acme, 'hello again'));
@@ -242,7 +242,7 @@ describe('POST /inspect/history/{seq}/revert', () => {
     expect(await call()).toMatchObject({ status: 200, body: 'hello again' });
   });
 
-  it('refuses with the pointers that were changed since', async () => {
+  it('rejects with the pointers that have changed since', async () => {
     const environment = await makeEnvironment('changed', { env: { A: '1' } });
     await change(environment.id, '/properties/env/A', '2');
     const { seq } = await newest();
@@ -254,7 +254,7 @@ describe('POST /inspect/history/{seq}/revert', () => {
     expect((await newest()).seq).toBe(seq + 1);
   });
 
-  it('refuses to delete what others depend on, to restore without a parent, and names in use', async () => {
+  it('does not delete what others depend on, and restores nothing without a parent or with a name in use', async () => {
     const environment = await makeEnvironment('ground');
     const { seq: created } = await newest();
     const api = await platform.root.create(`/acme/environments/${environment.id}/apis`, { name: 'upon' });
@@ -270,7 +270,7 @@ describe('POST /inspect/history/{seq}/revert', () => {
     expect(await revert(stood)).toMatchObject(refusal(409));
   });
 
-  it('refuses to bring back what names something that has gone', async () => {
+  it('does not restore what names a deleted resource', async () => {
     const provider = { id: acme.docker };
     const item = [{ key: 'k', value: 'v' }];
     const secret = await platform.root.create(`${acme.environment}/secrets`, {
@@ -292,7 +292,7 @@ describe('POST /inspect/history/{seq}/revert', () => {
 });
 
 describe('POST /inspect/restore', () => {
-  it('brings back the world of a moment by one commit, and that commit can be undone the same way', async () => {
+  it('restores the world of a moment in one commit, which can be undone', async () => {
     const { seq: then } = await newest();
     const environment = await makeEnvironment('passing');
     await change(environment.id, '/description', 'seen');

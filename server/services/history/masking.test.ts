@@ -40,7 +40,7 @@ const record = (type: string) =>
 describe.each(Object.keys(propertiesOf))('the hidden values of a %s', (type) => {
   const state = fc.option(record(type), { nil: undefined });
 
-  it('is in no commit that goes out, whatever has become of what, and also when its type is not known', () => {
+  it('is in no returned commit, even for an unknown type', () => {
     fc.assert(
       fc.property(state, state, fc.boolean(), (before, after, isKnown) => {
         const commit: Commit = {

@@ -19,7 +19,7 @@ const inspect = (path: string): Promise<Reply> =>
 const pathsIn = ({ body }: Reply) => body.resources.map(({ path }: { path: string }) => path);
 
 describe('GET {base_url}/inspect/world/outline', () => {
-  it('lists by path what there was at a moment', async () => {
+  it('lists the resources of a moment by path', async () => {
     const then = await inspect(`/world/outline?at=${seqBefore}`);
     expect(then.body).toMatchObject({ seq: seqBefore, total: then.body.resources.length });
     expect(pathsIn(then)).toEqual([...pathsIn(then)].sort());
@@ -28,7 +28,7 @@ describe('GET {base_url}/inspect/world/outline', () => {
     expect([pathsIn(now).includes('/kept'), pathsIn(now).includes('/later')]).toEqual([false, true]);
   });
 
-  it('narrows by words and gives pages', async () => {
+  it('filters by words and returns pages', async () => {
     const found = await inspect('/world/outline?q=ORG%20later');
     expect(found.body).toMatchObject({ total: 1, resources: [{ id, name: 'later', path: '/later' }] });
     const { body } = await inspect('/world/outline?offset=1&limit=2');
@@ -45,8 +45,8 @@ describe('GET {base_url}/inspect/world/outline', () => {
   });
 });
 
-describe('what lists need of the history', () => {
-  it('comes without operations when asked for, with the moments that are kept', async () => {
+describe('the history for lists', () => {
+  it('omits operations with brief=true, and returns the kept range', async () => {
     const { body } = await inspect('/history?brief=true&limit=2');
     expect(body).toMatchObject({ oldest: 0, newest: seqBefore + 3, next: seqBefore + 2 });
     expect(body.commits[0]).toMatchObject({ seq: seqBefore + 3, operations: 1, resources: [{ path: '/kept' }] });
@@ -54,7 +54,7 @@ describe('what lists need of the history', () => {
     expect(body.commits[0]).not.toHaveProperty('inverse');
   });
 
-  it('counts what differs, and gives the patch of one resource', async () => {
+  it('counts differences, and returns the patch of one resource', async () => {
     const brief = await inspect(`/diff?from=${seqBefore}&brief=true`);
     expect(brief.body).toMatchObject({ ops: [], total: { create: 1, update: 0, delete: 1 } });
     expect(pathsIn(brief).sort()).toEqual(['/kept', '/later']);

@@ -96,11 +96,11 @@ function rootOf(resources: ResourcesById): StoredResource {
 function withIds(record: StoredResource, ids: readonly (readonly [from: Uuid, to: Uuid])[]): StoredResource {
   const changed = ids.filter(([from, to]) => from !== to);
   if (changed.length === 0) return record;
-  const text = changed.reduce((at, [from, to]) => at.replaceAll(from, to), JSON.stringify(record));
+  const text = changed.reduce((json, [from, to]) => json.replaceAll(from, to), JSON.stringify(record));
   return JSON.parse(text); // one id for another leaves it a record
 }
 
-/** More than any world that one would carry about, and less than would hurt. */
+/** Larger than any usable world, and small enough for memory. */
 const MAX_WORLD_BYTES = 512 * 1024 * 1024;
 const MAX_MANIFEST_BYTES = 1024 * 1024;
 const MAX_FILES = 100;
@@ -111,7 +111,7 @@ interface ArchiveContent {
   records: ReadonlyMap<string, { key: Uuid; record: JsonObject }[]>;
 }
 
-/** Reads an archive and checks that it is whole. Throws 400 if it is damaged or foreign. @param logs names of those that are wanted */
+/** Reads an archive and checks that it is whole. Throws 400 if it is damaged or foreign. @param logs names of the logs to read */
 async function readArchive(path: string, logs: readonly string[]): Promise<ArchiveContent> {
   const zip = await openPromise(path, { autoClose: false }).catch((error: unknown) => {
     throw refused('the file is not a ZIP archive, or it is incomplete', error);
@@ -167,8 +167,7 @@ async function readEntry(zip: ZipFile, entry: Entry, keepBytes: number): Promise
     throw refused(`${entry.fileName} is over ${keepBytes / 1024 / 1024} MiB`);
   }
   const hash = createHash('sha256');
-  // Each chunk is copied when it arrives, because joining all of them at the end would block the event loop. yauzl checks their total
-  // length.
+  // Joining all chunks at the end would block the event loop. yauzl checks their total length.
   const content = Buffer.allocUnsafe(keepBytes > 0 ? entry.uncompressedSize : 0);
   let at = 0;
   for await (const chunk of await zip.openReadStreamPromise(entry)) {

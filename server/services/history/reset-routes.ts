@@ -41,10 +41,10 @@ export function resetRouter(
 
 /** A new world in which resources with a counterpart at the same path keep its id, history and creation. */
 function asContinuation(fresh: Resources, present: Resources): Resources {
-  const now = new Map([...present.values()].map((record) => [placeOf(record, present), record]));
+  const now = new Map([...present.values()].map((record) => [identityOf(record, present), record]));
   const counterparts = new Map<Uuid, StoredResource>();
   for (const record of fresh.values()) {
-    const counterpart = record.parent === null ? rootOf(present) : now.get(placeOf(record, fresh));
+    const counterpart = record.parent === null ? rootOf(present) : now.get(identityOf(record, fresh));
     if (counterpart) counterparts.set(record.id, counterpart);
   }
   const owner = rootOf(present)?.owner;
@@ -59,8 +59,8 @@ function asContinuation(fresh: Resources, present: Resources): Resources {
   return world;
 }
 
-/** Type and path: what a person would call the same resource. */
-function placeOf(record: StoredResource, world: Resources): string {
+/** The type and path, by which a user recognizes the same resource. */
+function identityOf(record: StoredResource, world: Resources): string {
   return `${record.type} ${pathOf(record, (id) => world.get(id))}`;
 }
 

@@ -16,7 +16,7 @@ import type { WorldStore } from '../../storage/world/world-store.ts';
 import { removeIfPossible } from '../../system/files-in-use.ts';
 import { makeTemporary } from '../../system/temporary.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
-import { briefDifference, onlyOne, seesRecord, toCommitView, toDifferenceView } from './history-routes.ts';
+import { briefDifference, onlyResource, seesRecord, toCommitView, toDifferenceView } from './history-routes.ts';
 import { differenceBetween, type HistoryService, type Undoing } from './history-service.ts';
 import { type ArchiveTarget, planImport } from './plan-import.ts';
 
@@ -43,7 +43,7 @@ export function snapshotRouter(
     async compareSnapshot({ caller, path, query: { brief, resource } }) {
       const then = await read(path.snapshot_name);
       const now = await store.history.worldAt({ seq: store.seq });
-      const difference = differenceBetween(onlyOne(then, resource), onlyOne(now, resource), {
+      const difference = differenceBetween(onlyResource(then, resource), onlyResource(now, resource), {
         from: then,
         to: now,
       });

@@ -32,7 +32,7 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (location) => {
     for (const { name } of (await inspect('GET', '')).body) await inspect('DELETE', `/${name}`);
   });
 
-  it('are refused when there are too many, until one is deleted', async () => {
+  it('are rejected at the maximum number until one is deleted', async () => {
     for (let count = 1; count <= 100; count += 1) await inspect('POST', '', { name: `snapshot-${count}` });
     const refused = await inspect('POST', '', { name: 'another' });
     expect(refused).toMatchObject({
@@ -43,7 +43,7 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (location) => {
     expect((await inspect('POST', '', { name: 'another' })).status).toBe(201);
   });
 
-  it('are made, listed, compared with now, restored and deleted', async () => {
+  it('are created, listed, compared, restored and deleted', async () => {
     expect((await inspect('GET', '')).body).toEqual([]);
     await platform.root.create('/root', { name: 'kept' });
     const created = await inspect('POST', '', { name: 'before-demo' });
@@ -78,7 +78,7 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (location) => {
     expect(await inspect('DELETE', '/before-demo')).toMatchObject(refusal(404));
   });
 
-  it('refuse names that are taken, or that are no names', async () => {
+  it('need a valid name that is not in use', async () => {
     await inspect('POST', '', { name: 'one' });
     expect(await inspect('POST', '', { name: 'one' })).toMatchObject(refusal(409));
     for (const name of ['', '..', '../x', 'a/b', 'A', '.hidden', 'x'.repeat(65)]) {
@@ -89,14 +89,14 @@ describe.each(['in a folder', 'in memory'])('snapshots %s', (location) => {
     expect(await inspect('POST', '', {})).toMatchObject(refusal(400));
   });
 
-  it('are made once when two ask at the same time', async () => {
+  it('are created once for two requests at the same time', async () => {
     const answers = await Promise.all([1, 2, 3].map(() => inspect('POST', '', { name: 'contested' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
   });
 
   if (location !== 'in a folder') return;
 
-  it('are files for their owner only, and outlive a restart', async () => {
+  it('are files that only their owner can read, and survive a restart', async () => {
     const file = join(folder, 'data', 'snapshots', 'one.json');
     await inspect('POST', '', { name: 'one' });
     await inspect('POST', '', { name: 'contested' });

@@ -19,11 +19,17 @@ export interface PlannedStep {
   before: ExportableResource | undefined;
 }
 
+interface Sides {
+  source: TargetSnapshot;
+  destination: TargetSnapshot;
+}
+
 /** The steps that make the destination equal to the source. Changes nothing. */
 export async function planSteps(
-  { source, destination }: { source: TargetSnapshot; destination: TargetSnapshot },
+  sides: Sides,
   syncBaseline: SyncBaseline,
 ): Promise<{ steps: PlannedStep[]; ignoredParts: string[] }> {
+  const { source, destination } = sides;
   const ignoredParts = new Set<string>();
   const sourceResources = exportablesOf(source, (sentence) => ignoredParts.add(sentence));
   const existingById = new Map(exportablesOf(destination, () => {}).map((existing) => [existing.id, existing]));
@@ -38,10 +44,7 @@ export async function planSteps(
       ? jsonPatch.compare(before.form, exportable.form)
       : [{ op: 'add', path: '', value: exportable.form }];
     const action = before === undefined ? 'create' : patch.length === 0 ? 'unchanged' : 'update';
-    const needs = propertiesFor(exportable, before?.record, destination, {
-      provider: providerOf(exportable, source),
-      lambdas,
-    });
+    const needs = propertiesFor(exportable, before?.record, sides, lambdas);
     const conflict = action === 'update' && before ? conflictOf(before, exportable, syncBaseline) : undefined;
     const reported: PublishingStep = {
       ...{ id: exportable.id, kind: exportable.kind, name: exportable.name, action, patch },
@@ -49,7 +52,7 @@ export async function planSteps(
       ...(conflict !== undefined && { conflict }),
       ...('missing' in needs && action !== 'unchanged' && { missing: needs.missing }),
     };
-    steps.push({ reported, exportable: exportable, before });
+    steps.push({ reported, exportable, before });
   }
   return { steps, ignoredParts: [...ignoredParts] };
 }
@@ -80,28 +83,26 @@ async function readableDiff(before: object | undefined, after: object): Promise<
   const [{ structuredPatch }, { stringify }] = await Promise.all([import('diff'), import('yaml')]);
   const text = (form: object | undefined) => (form ? stringify(form, { lineWidth: 0 }) : '');
   const { hunks } = structuredPatch('', '', text(before), text(after), undefined, undefined, { context: 2 });
-  return hunks.flatMap(({ lines }, at) => [
-    ...(at > 0 ? [' ...'] : []),
+  return hunks.flatMap(({ lines }, index) => [
+    ...(index > 0 ? [' ...'] : []),
     ...lines.filter((line) => !line.startsWith('\\')),
   ]);
 }
 
 /** Applies the steps in order and stops at the first failure; reports the completed steps, which are not undone. */
 export async function applySteps(
-  { source, destination }: { source: TargetSnapshot; destination: TargetSnapshot },
+  sides: Sides,
   steps: readonly PlannedStep[],
   syncBaseline: SyncBaseline,
 ): Promise<Applied> {
+  const { destination } = sides;
   const { platform, fqon, environment } = destination;
   const lambdas = new Map(destination.lambdas.map(({ name, id }) => [name, id]));
   const apis = new Map(destination.apis.map(({ name, id }) => [name, id]));
   const done: string[] = [];
 
   const applyStep = async ({ reported, exportable, before }: PlannedStep): Promise<void> => {
-    const needs = propertiesFor(exportable, before?.record, destination, {
-      provider: providerOf(exportable, source),
-      lambdas,
-    });
+    const needs = propertiesFor(exportable, before?.record, sides, lambdas);
     if ('missing' in needs)
       throw new PlatformError('publish_conflict', `${needs.missing} does not exist at the destination`);
     const { properties } = needs;
@@ -132,7 +133,7 @@ export async function applySteps(
     (reported.kind === 'lambda' ? lambdas : apis).set(exportable.name, id);
   };
 
-  for (const [at, step] of steps.entries()) {
+  for (const [index, step] of steps.entries()) {
     const { reported, exportable } = step;
     try {
       if (reported.action !== 'unchanged') {
@@ -142,7 +143,7 @@ export async function applySteps(
       await syncBaseline.recordSync(reported.id, digestOf(exportable.form));
     } catch (failure) {
       if (!(failure instanceof PlatformError)) throw failure;
-      const rest = steps.slice(at).filter((pending) => pending.reported.action !== 'unchanged');
+      const rest = steps.slice(index).filter((pending) => pending.reported.action !== 'unchanged');
       return {
         done,
         failed: { step: reported.id, sentence: failure.message },
@@ -178,46 +179,48 @@ function change(path: string, before: Json | undefined, after: Json | undefined)
 
 /** The properties to send, with ids of the destination, or what is missing there. @param before the record there, if any */
 function propertiesFor(
-  { kind, form, name }: ExportableResource,
+  exportable: ExportableResource,
   before: PlatformRecord | undefined,
-  { secrets, providers }: TargetSnapshot,
-  references: { provider: Json | undefined; lambdas: ReadonlyMap<string, string> },
+  { source, destination: { secrets, providers } }: Sides,
+  lambdas: ReadonlyMap<string, string>,
 ): { properties: JsonObject } | { missing: string } {
+  const { kind, form, name } = exportable;
   const properties = structuredClone(form.properties);
   if (kind === 'lambda') {
     if (typeof properties.code === 'string') properties.code = Buffer.from(properties.code).toString('base64');
-    const lacking: string[] = [];
+    const missingSecrets: string[] = [];
     if (Array.isArray(properties.secrets)) {
       properties.secrets = properties.secrets.map((mount) => {
         if (!isJsonObject(mount) || typeof mount.secret !== 'string') return mount;
         const { secret, ...rest } = mount;
-        const found = secrets.find((candidate) => candidate.name === secret);
+        const existing = secrets.find((candidate) => candidate.name === secret);
         const key = typeof rest.secret_key === 'string' ? rest.secret_key : undefined;
-        const isThere = found && (key === undefined || found.keys.length === 0 || found.keys.includes(key));
-        if (!isThere) lacking.push(`secret '${secret}'${key === undefined ? '' : ` with key '${key}'`}`);
-        return { secret_id: found?.id ?? '', ...rest };
+        const hasKey = existing && (key === undefined || existing.keys.length === 0 || existing.keys.includes(key));
+        if (!hasKey) missingSecrets.push(`secret '${secret}'${key === undefined ? '' : ` with key '${key}'`}`);
+        return { secret_id: existing?.id ?? '', ...rest };
       });
     }
-    if (lacking.length > 0) {
-      const missingList = [...new Set(lacking)].join(', ');
+    if (missingSecrets.length > 0) {
+      const missingList = [...new Set(missingSecrets)].join(', ');
       return { missing: `${missingList}: create it at the destination first; values of secrets are never copied` };
     }
     if (before === undefined) {
+      const providerName = providerOf(exportable, source);
       const provider =
-        providers.find((candidate) => candidate.name === references.provider) ??
+        providers.find((candidate) => candidate.name === providerName) ??
         (providers.length === 1 ? providers[0] : undefined);
       if (!provider) {
         const providerNames = providers.map((candidate) => candidate.name).join(', ');
         const choice =
           providerNames === '' ? 'the destination has no Lambda provider' : `the destination has ${providerNames}`;
-        return { missing: `a provider named '${references.provider}' that runs lambdas: ${choice}` };
+        return { missing: `a provider named '${providerName}' that runs lambdas: ${choice}` };
       }
       properties.provider = { id: provider.id };
     }
   }
   if (kind === 'endpoint') {
     const { lambda } = properties;
-    const id = typeof lambda === 'string' ? references.lambdas.get(lambda) : undefined;
+    const id = typeof lambda === 'string' ? lambdas.get(lambda) : undefined;
     if (id === undefined) return { missing: `lambda '${lambda}', which endpoint ${name} calls` };
     delete properties.lambda;
     properties.implementation_id = id;

@@ -35,7 +35,7 @@ export type PlatformRecord = z.output<typeof recordSchema>;
 const refusalSchema = z.object({ message: z.string() });
 const issuedSchema = z.object({ access_token: z.string() });
 
-/** A platform as any client knows it, by its resource service. What it refuses is a PlatformError 400 or 409; anything unexpected, 502. */
+/** A client of a platform's resource service. Throws PlatformError with the platform's reason, or 502 for an unexpected response. */
 export class Platform {
   readonly metaUrl: string;
   /** The commits that its responses named, if it is an emulator. */
@@ -68,35 +68,35 @@ export class Platform {
       throw new PlatformError('destination_failed', `POST ${url} failed with ${status}. Try again later.`);
     const issued = issuedSchema.safeParse(jsonIn(text));
     if (status === 200 && issued.success) return new Platform(metaUrl, `Bearer ${issued.data.access_token}`, linkLocal);
-    if (status === 200 || status === 404) throw notUnderstood(`POST ${url}`, status);
+    if (status === 200 || status === 404) throw unexpectedResponse(`POST ${url}`, status);
     throw new PlatformError('destination_rejected', `${url} rejects the user '${user}' or the password (${status})`);
   }
 
   list(path: string): Promise<PlatformRecord[]> {
-    return this.#ask('GET', path, z.array(recordSchema));
+    return this.#request('GET', path, z.array(recordSchema));
   }
 
   get(path: string): Promise<PlatformRecord> {
-    return this.#ask('GET', path, recordSchema);
+    return this.#request('GET', path, recordSchema);
   }
 
-  /** Any JSON. Undefined where there is no such thing. */
+  /** Reads any JSON; undefined if it does not exist. */
   find<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
-    return this.#ask('GET', path, schema).catch((failure: unknown) => {
+    return this.#request('GET', path, schema).catch((failure: unknown) => {
       if (failure instanceof PlatformError && failure.status === 404) return undefined;
       throw failure;
     });
   }
 
   create(path: string, body: object): Promise<PlatformRecord> {
-    return this.#ask('POST', path, recordSchema, body);
+    return this.#request('POST', path, recordSchema, body);
   }
 
   patch(path: string, operations: readonly { op: string; path: string; value?: Json }[]): Promise<PlatformRecord> {
-    return this.#ask('PATCH', path, recordSchema, operations);
+    return this.#request('PATCH', path, recordSchema, operations);
   }
 
-  async #ask<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
+  async #request<T>(method: string, path: string, schema: z.ZodType<T>, body?: object): Promise<T> {
     const url = `${this.metaUrl}${path}`;
     const headers = {
       accept: 'application/json',
@@ -123,11 +123,11 @@ export class Platform {
       throw new PlatformError(code, `${request} failed with ${status}: ${reason}`);
     }
     const reported = jsonIn(text);
-    if (reported === undefined) throw notUnderstood(request, status);
+    if (reported === undefined) throw unexpectedResponse(request, status);
     const answer = schema.safeParse(reported);
     if (answer.success) return answer.data;
     const [issue] = answer.error.issues;
-    throw notUnderstood(request, status, issue && `/${issue.path.join('/')}: ${issue.message}`);
+    throw unexpectedResponse(request, status, issue && `/${issue.path.join('/')}: ${issue.message}`);
   }
 }
 
@@ -144,7 +144,7 @@ async function send(
   }
 }
 
-function notUnderstood(request: string, status: number, where = 'unexpected JSON'): PlatformError {
+function unexpectedResponse(request: string, status: number, where = 'unexpected JSON'): PlatformError {
   return new PlatformError(
     'destination_failed',
     `${request} returned ${status} with an unexpected response (${where}). Check that the address is the resource service of a platform.`,

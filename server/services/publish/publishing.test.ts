@@ -6,23 +6,23 @@ import { type Reply, send } from '../../testing/checked-client.ts';
 import { type Platform, startPlatform } from '../../testing/platform.ts';
 import { createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
-/** The platform here, and one of another installation that plays the real one. */
+/** The local platform, and one that represents the real one. */
 let local: Platform;
 let remote: Platform;
 let localTenant: Tenant;
 let remoteTenant: Tenant;
 /** Part of the names of the organizations and APIs of the current test. */
 let number = 0;
-/** Returns the response of the real platform, or another one. */
-let between: Server;
-let upset: ((method: string, path: string) => number | string | { message: string } | undefined) | undefined;
+/** Forwards requests to the remote platform, except those that `faultOf` answers. */
+let proxy: Server;
+let faultOf: ((method: string, path: string) => number | string | { message: string } | undefined) | undefined;
 
 beforeAll(async () => {
   [local, remote] = await Promise.all([startPlatform(), startPlatform({ typePrefix: 'Acme' })]);
-  between = createServer(async (req, res) => {
+  proxy = createServer(async (req, res) => {
     const body: Buffer[] = [];
     for await (const chunk of req) body.push(chunk);
-    const fault = upset?.(req.method ?? '', req.url ?? '');
+    const fault = faultOf?.(req.method ?? '', req.url ?? '');
     if (fault === 0) return void res.destroy();
     if (typeof fault === 'number') return void res.writeHead(fault, { 'content-type': 'application/json' }).end('{}');
     if (typeof fault === 'object') return void res.writeHead(500).end(JSON.stringify(fault));
@@ -35,7 +35,7 @@ beforeAll(async () => {
     });
     res.writeHead(reply.status, { 'content-type': 'application/json' }).end(await reply.text());
   });
-  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
 });
 beforeEach(async () => {
   number += 1;
@@ -45,34 +45,34 @@ beforeEach(async () => {
   ]);
 });
 afterAll(async () => {
-  between?.close();
+  proxy?.close();
   await Promise.all([local?.stop(), remote?.stop()]);
 });
 
-const pairThere = () => {
+const remoteKeyPair = () => {
   const { apiKey, apiSecret = '' } = remote.emulator.rootCredentials;
   return { user: apiKey, password: apiSecret };
 };
 const publishingRequest = (direction: 'pull' | 'push', more: object = {}) => ({
   direction,
-  metaUrl: `http://127.0.0.1:${(between.address() as AddressInfo).port}/meta`,
+  metaUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/meta`,
   path: `live${number}/ws/env`,
-  credentials: pairThere(),
+  credentials: remoteKeyPair(),
   ...more,
 });
-const ask = (operation: 'plan' | 'carry', body: object): Promise<Reply> =>
+const publish = (operation: 'plan' | 'carry', body: object): Promise<Reply> =>
   send('POST', `${local.emulator.baseUrl}/inspect/publishing/${localTenant.environmentId}/${operation}`, {
     auth: rootPairOf(local),
     body,
   });
 const plan = async (...args: Parameters<typeof publishingRequest>) => {
-  const { status, body } = await ask('plan', publishingRequest(...args));
+  const { status, body } = await publish('plan', publishingRequest(...args));
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body;
 };
-const carry = async (direction: 'pull' | 'push', more: object = {}, overwrite: string[] = []) => {
+const copyResources = async (direction: 'pull' | 'push', more: object = {}, overwrite: string[] = []) => {
   const { seen } = await plan(direction, more);
-  return ask('carry', { ...publishingRequest(direction, more), seen, overwrite });
+  return publish('carry', { ...publishingRequest(direction, more), seen, overwrite });
 };
 const actions = (body: Reply['body']) =>
   body.steps.map(({ id, action }: { id: string; action: string }) => `${action} ${id}`);
@@ -113,7 +113,7 @@ describe('A push', () => {
     expect(planned.steps[0].diff).toContain('+      cb(null, "first");');
     expect(await lambdaNamed(remote, remoteTenant, 'form')).toBeUndefined();
 
-    expect((await carry('push')).body).toEqual({
+    expect((await copyResources('push')).body).toEqual({
       done: ['lambda form', `api site${number}`, `endpoint site${number}/send`],
       notDone: [],
     });
@@ -125,8 +125,8 @@ describe('A push', () => {
     );
   });
 
-  it('carries a change, and touches nothing that it does not know', async () => {
-    await carry('push');
+  it('copies a change and keeps what it does not know', async () => {
+    await copyResources('push');
     const lambda = await lambdaNamed(local, localTenant, 'form');
     await local.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/env', value: { CRM_OID: 'o2' } },
@@ -135,50 +135,50 @@ describe('A push', () => {
     expect(steps[0].patch).toEqual([{ op: 'replace', path: '/properties/env/CRM_OID', value: 'o2' }]);
     expect(steps[0].diff).toEqual(expect.arrayContaining(['-    CRM_OID: o1', '+    CRM_OID: o2']));
     const before = await lambdaNamed(remote, remoteTenant, 'form');
-    expect((await carry('push')).body.done).toEqual(['lambda form']);
+    expect((await copyResources('push')).body.done).toEqual(['lambda form']);
     const after = await lambdaNamed(remote, remoteTenant, 'form');
     expect(after.properties).toEqual({ ...before.properties, env: { CRM_OID: 'o2' } });
   });
 
-  it('overwrites nothing that was changed there meanwhile unless one says so of just that', async () => {
-    await carry('push');
+  it('overwrites nothing that has changed at the destination, unless the request names it', async () => {
+    await copyResources('push');
     const changed = await lambdaNamed(local, localTenant, 'form');
     await local.root.patch(`/root/lambdas/${changed.id}`, [
       { op: 'replace', path: '/properties/env', value: { CRM_OID: 'o2' } },
     ]);
-    await carry('push');
+    await copyResources('push');
     const lambda = await lambdaNamed(remote, remoteTenant, 'form');
     await remote.root.patch(`/root/lambdas/${lambda.id}`, [
       { op: 'replace', path: '/properties/env', value: { CRM_OID: 'theirs' } },
     ]);
     const planned = await plan('push');
     expect(planned.steps[0].conflict).toContain('changed only at the destination');
-    const refused = await carry('push');
+    const refused = await copyResources('push');
     expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('lambda form')]);
     expect((await lambdaNamed(remote, remoteTenant, 'form')).properties.env).toEqual({ CRM_OID: 'theirs' });
-    expect((await carry('push', {}, ['lambda form'])).body.done).toEqual(['lambda form']);
+    expect((await copyResources('push', {}, ['lambda form'])).body.done).toEqual(['lambda form']);
     expect((await lambdaNamed(remote, remoteTenant, 'form')).properties.env).toEqual({ CRM_OID: 'o2' });
   });
 
   it('is rejected when it has changed since it was shown', async () => {
     const { seen } = await plan('push');
     await local.root.create(`${localTenant.environment}/lambdas`, lambdaBody(localTenant, 'late'));
-    const { status, body } = await ask('carry', { ...publishingRequest('push'), seen });
+    const { status, body } = await publish('carry', { ...publishingRequest('push'), seen });
     expect([status, body.message]).toEqual([409, expect.stringContaining('Review the new plan')]);
     expect(await lambdaNamed(remote, remoteTenant, 'late')).toBeUndefined();
   });
 
-  it('that is interrupted reports its progress, and continues from there', async () => {
-    await carry('push');
+  it('reports its progress when it is interrupted, and continues from there', async () => {
+    await copyResources('push');
     await local.root.create(`${localTenant.environment}/lambdas`, lambdaBody(localTenant, 'late'));
     await local.root.create(`${localTenant.environment}/lambdas`, lambdaBody(localTenant, 'later'));
-    upset = (method, path) => {
+    faultOf = (method, path) => {
       if (method !== 'POST' || !path.endsWith('/lambdas')) return undefined;
-      upset = (again) => (again === 'POST' ? 0 : undefined);
+      faultOf = (again) => (again === 'POST' ? 0 : undefined);
       return undefined;
     };
-    const { status, body } = await carry('push').finally(() => {
-      upset = undefined;
+    const { status, body } = await copyResources('push').finally(() => {
+      faultOf = undefined;
     });
     expect([status, body.done, body.failed.step, body.notDone]).toEqual([
       200,
@@ -187,10 +187,10 @@ describe('A push', () => {
       ['lambda later'],
     ]);
     expect(body.failed.sentence).toContain('incomplete');
-    expect((await carry('push')).body).toEqual({ done: ['lambda later'], notDone: [] });
+    expect((await copyResources('push')).body).toEqual({ done: ['lambda later'], notDone: [] });
   });
 
-  it('carries no value of a secret, and names the one that is missing', async () => {
+  it('copies no secret value, and names the secret that is missing', async () => {
     const secretOf = (tenant: Tenant, value: string) => ({
       name: 'crm',
       properties: { provider: { id: tenant.docker }, items: [{ key: 'token', value }] },
@@ -208,18 +208,18 @@ describe('A push', () => {
     const planned = await plan('push', target);
     expect(planned.steps[0].missing).toContain("secret 'crm' with key 'token'");
     expect(JSON.stringify(planned)).not.toContain('top-secret-here');
-    expect((await carry('push', target)).body.message).toContain("secret 'crm'");
+    expect((await copyResources('push', target)).body.message).toContain("secret 'crm'");
     const remoteSecret = await remote.root.create(
       `${remoteTenant.environment}/secrets`,
-      secretOf(remoteTenant, 'of-there'),
+      secretOf(remoteTenant, 'remote-secret'),
     );
-    expect((await carry('push', target)).body.done).toEqual(['lambda sealed']);
+    expect((await copyResources('push', target)).body.done).toEqual(['lambda sealed']);
     expect((await lambdaNamed(remote, remoteTenant, 'sealed')).properties.secrets).toEqual([
       { ...mount, secret_id: remoteSecret.id },
     ]);
   });
 
-  it('is preceded by a list of what should hold', async () => {
+  it('checks the lambdas first', async () => {
     const code = 'exports.run = (e, c, cb) =>\n  cb(process.env.MISSING ? "bad" : "bad too");';
     const lambda = await local.root.create(
       `${localTenant.environment}/lambdas`,
@@ -250,10 +250,10 @@ describe('A push', () => {
     expect(now.every(({ isGood }: { isGood: boolean }) => isGood)).toBe(true);
 
     // Identical resources are checked as well.
-    await carry('push', target);
+    await copyResources('push', target);
     await local.root.patch(`/root/lambdas/${lambda.id}`, [{ op: 'replace', path: '/properties/code', value: code }]);
     await call();
-    await carry('push', target);
+    await copyResources('push', target);
     const same = await plan('push', target);
     expect(same.steps.map(({ action }: { action: string }) => action)).toEqual(['unchanged']);
     expect(same.checks[0]).toMatchObject({
@@ -262,7 +262,7 @@ describe('A push', () => {
     });
   });
 
-  it('is not preceded by checks if it contains no lambda', async () => {
+  it('checks nothing if it contains no lambda', async () => {
     await local.root.create(`${localTenant.environment}/apis`, { name: 'empty' });
     expect((await plan('push', { path: `live${number}/ws/env/apis/empty` })).checks).toEqual([]);
   });
@@ -283,7 +283,7 @@ describe('A pull', () => {
       path: `live${number}/ws/env/apis/desk${number}`,
       credentials: { user: 'root', password: remote.emulator.rootCredentials.password },
     };
-    const { body, headers } = await carry('pull', target);
+    const { body, headers } = await copyResources('pull', target);
     expect(body.done).toEqual(['lambda live one', `api desk${number}`, `endpoint desk${number}/ring`]);
     const { newest } = (
       await send('GET', `${local.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(local) })
@@ -294,7 +294,7 @@ describe('A pull', () => {
     expect((await send('POST', `${local.emulator.gatewayUrl}/desk${number}/ring`, { body: {} })).body).toBe('live one');
   });
 
-  it.each<[string, typeof upset, number, RegExp]>([
+  it.each<[string, typeof faultOf, number, RegExp]>([
     [
       'half a document',
       (_, path) => (path.includes('/lambdas') ? '[{"id": "a", "na' : undefined),
@@ -317,20 +317,20 @@ describe('A pull', () => {
       /failed with 500: x{500}$/,
     ],
     ['a no', () => 401, 400, /rejects these credentials/],
-  ])('that is answered with %s is a sentence, and changes nothing', async (_, fault, expected, sentence) => {
+  ])('fails with a sentence and changes nothing if the response is %s', async (_, fault, expected, sentence) => {
     const { newest } = (
       await send('GET', `${local.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(local) })
     ).body;
-    upset = fault;
-    const { status, body } = await ask('plan', publishingRequest('pull')).finally(() => {
-      upset = undefined;
+    faultOf = fault;
+    const { status, body } = await publish('plan', publishingRequest('pull')).finally(() => {
+      faultOf = undefined;
     });
     expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
     const after = await send('GET', `${local.emulator.baseUrl}/inspect/history?limit=1`, { auth: rootPairOf(local) });
     expect(after.body.newest).toBe(newest);
   });
 
-  it('from an address whose response never ends is given up at a size', async () => {
+  it('fails if the response is too large', async () => {
     const endless = createServer((_, res) => {
       const more = (): void => {
         while (!res.destroyed && res.write('x'.repeat(1_000_000)));
@@ -344,23 +344,23 @@ describe('A pull', () => {
       endless.closeAllConnections();
     });
     const metaUrl = `http://127.0.0.1:${(endless.address() as AddressInfo).port}/meta`; // it listens on TCP
-    const { status, body } = await ask('plan', publishingRequest('pull', { metaUrl }));
+    const { status, body } = await publish('plan', publishingRequest('pull', { metaUrl }));
     expect([status, body.message]).toEqual([502, expect.stringContaining('the response has more than 64 MB')]);
   });
 
   it.each([
     ['wrong credentials', { credentials: { user: 'root', password: 'no' } }, 400, /rejects the user 'root'/],
-    ['a place that is not there', { path: 'NEW/ws/other' }, 404, /no environment 'other'. Existing: env/],
-    ['a path that is none', { path: 'live' }, 400, /is not a path of an environment/],
+    ['an environment that does not exist', { path: 'NEW/ws/other' }, 404, /no environment 'other'. Existing: env/],
+    ['an invalid path', { path: 'live' }, 400, /is not a path of an environment/],
     ['a metadata address', { metaUrl: 'http://169.254.169.254/meta' }, 502, /setting linkLocalHosts/],
     ['an address that refuses connections', { metaUrl: 'http://127.0.0.1:2/meta' }, 502, /connection refused/],
-  ])('with %s is a sentence', async (_, more, expected, sentence) => {
+  ])('fails with a sentence for %s', async (_, more, expected, sentence) => {
     const path = 'path' in more && { path: more.path.replace('NEW', `live${number}`) };
-    const { status, body } = await ask('plan', publishingRequest('pull', { ...more, ...path }));
+    const { status, body } = await publish('plan', publishingRequest('pull', { ...more, ...path }));
     expect([status, body.message]).toEqual([expected, expect.stringMatching(sentence)]);
   });
 
-  it('is for those who may make lambdas there', async () => {
+  it('requires the permission to create lambdas', async () => {
     const user = await local.root.create('/root/users', { name: 'guest', properties: { password: 'secret' } });
     const { body: pair } = await send('POST', `${local.emulator.securityUrl}/accounts/${user.id}/apiKeys`, {
       auth: rootPairOf(local),

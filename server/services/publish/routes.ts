@@ -14,21 +14,17 @@ import { fqonOf, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { digestOf } from './exportable-resource.ts';
 import { applySteps, type PlannedStep, planSteps, type SyncBaseline } from './plan.ts';
 import { Platform } from './platform.ts';
-import { parsePlace, readSnapshot, selected, snapshotOf } from './target-snapshot.ts';
+import { parseEnvironmentPath, readSnapshot, selected, snapshotOf } from './target-snapshot.ts';
 
 export interface SyncRecord {
   digest: string;
 }
 
 export interface PublishingOptions {
-  /**
-   * Digests of the last synchronization, by `digestOf` of the address, the path and the environment here, and the step.
-   */
+  /** Digests of the last synchronization, by `digestOf` of address, path, local environment and step. */
   syncBaseline: KeyedLog<SyncRecord>;
   calls: Calls;
-  /**
-   * Returns the address at which this machine reaches the platform, and all of the platform's hosts with their ports.
-   */
+  /** The address at which this machine reaches the platform, and the platform's hosts with their ports. */
   ownAddresses(): { metaUrl: string; hosts: readonly string[] };
   linkLocalHosts: readonly string[];
 }
@@ -72,7 +68,7 @@ async function prepare(
   request: z.output<z.ZodType<PublishingRequest>>,
   req: Request,
 ) {
-  const location = parsePlace(request.path);
+  const location = parseEnvironmentPath(request.path);
   const { metaUrl, hosts } = ownAddresses();
   const localPlatform = new Platform(metaUrl, req.headers.authorization ?? '', 'all');
   const remotePlatform = await Platform.signIn(request.metaUrl, request.credentials, location.fqon, linkLocalHosts);
@@ -84,10 +80,10 @@ async function prepare(
   };
   const [from, to] = isPush ? [snapshots.here, snapshots.there] : [snapshots.there, snapshots.here];
   const sides = { source: selected(from, location.selection), destination: to };
-  const way = [remotePlatform.metaUrl, location.fqon, location.workspace, location.environment, environment.id];
+  const route = [remotePlatform.metaUrl, location.fqon, location.workspace, location.environment, environment.id];
   const syncBaseline: SyncBaseline = {
-    last: (step) => log.get(digestOf([...way, step]))?.digest,
-    recordSync: (step, digest) => log.put(digestOf([...way, step]), { digest }),
+    last: (step) => log.get(digestOf([...route, step]))?.digest,
+    recordSync: (step, digest) => log.put(digestOf([...route, step]), { digest }),
   };
   const { steps, ignoredParts } = await planSteps(sides, syncBaseline);
   const reported = {

@@ -10,7 +10,7 @@ export interface Selection {
   name: string;
 }
 
-export interface PlaceName {
+export interface EnvironmentPath {
   fqon: string;
   workspace: string;
   environment: string;
@@ -36,7 +36,7 @@ export interface TargetSnapshot {
 
 const FORM = 'FQON/WORKSPACE/ENVIRONMENT, optionally with /lambdas/NAME or /apis/NAME';
 
-export function parsePlace(path: string): PlaceName {
+export function parseEnvironmentPath(path: string): EnvironmentPath {
   const [fqon, workspace, environment, collection, ...rest] = withoutTrailing(path.replace(/^\/+/, ''), '/').split('/');
   const name = rest.join('/');
   const isPart = collection === undefined || ((collection === 'lambdas' || collection === 'apis') && name !== '');
@@ -49,18 +49,18 @@ export function parsePlace(path: string): PlaceName {
 /** Reads the environment of that name and all that is in it. Throws 404 when there is none, and as `Platform`. */
 export async function readSnapshot(
   platform: Platform,
-  { fqon, workspace, environment }: PlaceName,
+  { fqon, workspace, environment }: EnvironmentPath,
 ): Promise<TargetSnapshot> {
-  const found = await named(platform, `/${fqon}/workspaces`, 'workspace', workspace);
-  const { id } = await named(platform, `/${fqon}/workspaces/${found.id}/environments`, 'environment', environment);
+  const { id: workspaceId } = await named(platform, `/${fqon}/workspaces`, 'workspace', workspace);
+  const { id } = await named(platform, `/${fqon}/workspaces/${workspaceId}/environments`, 'environment', environment);
   return snapshotOf(platform, fqon, id, `${fqon}/${workspace}/${environment}`);
 }
 
 async function named(platform: Platform, path: string, noun: string, name: string): Promise<PlatformRecord> {
-  const all = await platform.list(`${path}?expand=true`);
-  const found = all.find((candidate) => candidate.name === name);
-  if (found) return found;
-  const existingNames = all.map((record) => record.name).join(', ') || 'none that you may view';
+  const records = await platform.list(`${path}?expand=true`);
+  const match = records.find((record) => record.name === name);
+  if (match) return match;
+  const existingNames = records.map((record) => record.name).join(', ') || 'none that you may view';
   throw new PlatformError(
     'not_found',
     `${platform.metaUrl}${path} has no ${noun} '${name}'. Existing: ${existingNames}`,
@@ -68,13 +68,13 @@ async function named(platform: Platform, path: string, noun: string, name: strin
 }
 
 export async function snapshotOf(platform: Platform, fqon: string, id: string, path: string): Promise<TargetSnapshot> {
-  const at = `/${fqon}/environments/${id}`;
+  const address = `/${fqon}/environments/${id}`;
   const [environment, lambdas, apis, providers, variables = {}] = await Promise.all([
-    platform.get(at),
-    platform.list(`${at}/lambdas?expand=true`),
-    platform.list(`${at}/apis?expand=true`),
-    platform.list(`${at}/providers?type=Lambda&expand=true`),
-    platform.find(`${at}/env`, z.record(z.string(), z.unknown())),
+    platform.get(address),
+    platform.list(`${address}/lambdas?expand=true`),
+    platform.list(`${address}/apis?expand=true`),
+    platform.list(`${address}/providers?type=Lambda&expand=true`),
+    platform.find(`${address}/env`, z.record(z.string(), z.unknown())),
   ]);
   const secrets = await secretsAt(platform, fqon, environment);
   const endpoints: TargetSnapshot['endpoints'] = [];
@@ -87,43 +87,43 @@ export async function snapshotOf(platform: Platform, fqon: string, id: string, p
     ['lambda', lambdas],
     ['API', apis],
   ] as const) {
-    const twice = records.find(({ name }, at) => records.findIndex((earlier) => earlier.name === name) !== at);
+    const twice = records.find(({ name }, index) => records.findIndex((earlier) => earlier.name === name) !== index);
     if (twice)
-      throw new PlatformError('destination_failed', `${platform.metaUrl}${at} has two ${noun}s named '${twice.name}'`);
+      throw new PlatformError(
+        'destination_failed',
+        `${platform.metaUrl}${address} has two ${noun}s named '${twice.name}'`,
+      );
   }
   const title = `${platform.metaUrl} ${path}`;
   const inherited = { secrets, providers, variables: Object.keys(variables) };
   return { platform, title, fqon, environment, lambdas, apis, endpoints, ...inherited };
 }
 
-const records = z.array(z.looseObject({ id: z.string(), name: z.string() })).catch([]);
-const items = z.array(z.looseObject({ key: z.string() })).catch([]);
+const recordsSchema = z.array(z.looseObject({ id: z.string(), name: z.string() })).catch([]);
+const itemsSchema = z.array(z.looseObject({ key: z.string() })).catch([]);
 
 async function secretsAt(platform: Platform, fqon: string, { id, properties }: PlatformRecord) {
   const [ownSecrets = [], above = []] = await Promise.all([
-    platform.find(`/${fqon}/environments/${id}/secrets?expand=true`, records),
-    platform.find(`/${fqon}/secrets?expand=true`, records),
+    platform.find(`/${fqon}/environments/${id}/secrets?expand=true`, recordsSchema),
+    platform.find(`/${fqon}/secrets?expand=true`, recordsSchema),
   ]);
   const workspace = memberOf(properties.workspace, 'id');
-  return [...ownSecrets, ...above.filter((secret) => isSeen(secret, workspace))].map((secret) => ({
+  return [...ownSecrets, ...above.filter((secret) => isInherited(secret, workspace))].map((secret) => ({
     id: secret.id,
     name: secret.name,
-    keys: items.parse(memberOf(memberOf(secret, 'properties'), 'items')).map(({ key }) => key),
+    keys: itemsSchema.parse(memberOf(memberOf(secret, 'properties'), 'items')).map(({ key }) => key),
   }));
 }
 
 /** True if it belongs to the workspace or the organization, and to no other workspace or environment. */
-function isSeen(record: unknown, workspace: Json | undefined): boolean {
+function isInherited(record: unknown, workspace: Json | undefined): boolean {
   const parent = memberOf(memberOf(record, 'properties'), 'parent');
   const id = memberOf(parent, 'id');
   const org = memberOf(memberOf(record, 'org'), 'id');
   return id === undefined || id === workspace || id === org;
 }
 
-/**
- * Returns the selected part of a snapshot: a lambda with its endpoints and their APIs, or an API with its endpoints and
- * their lambdas.
- */
+/** Returns a lambda with its endpoints and their APIs, or an API with its endpoints and their lambdas. */
 export function selected(snapshot: TargetSnapshot, selection: Selection | undefined): TargetSnapshot {
   if (!selection) return snapshot;
   const { collection, name } = selection;

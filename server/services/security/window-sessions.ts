@@ -48,13 +48,9 @@ export interface KeptSession {
 const OWN_PATHS = ['/inspect/session', '/inspect/session/view-as'];
 
 /**
- * Sessions of the window, which outlive the process: a one-time code of the printed address, or name and password, become a cookie that no
- * script reads and no other site sends. The cookie represents a Bearer token, which leaves the process sealed by that very cookie only. A
- * session is good for as long as its token is: what ends a token, such as another password, ends it (D-216).
- *
- * Browsers send a cookie to every port of its host, so a container with a published port can receive it. The window therefore binds
- * its session to a key that it generates and stores for its own origin, including the port: the cookie is only valid with the key
- * (D-214). Clients other than browsers do not send their cookie to other servers, and may omit the key.
+ * Sessions of the window, which outlive the process: a one-time code, or a name and password, become a cookie. The cookie represents a Bearer
+ * token, which is stored encrypted with the cookie; what ends the token ends the session (D-216). Because browsers send a cookie to every port
+ * of its host, the cookie is valid only with a key that the window stores for its origin (D-214). Other clients may omit the key.
  */
 export class WindowSessions {
   readonly #signIn: SignIn;

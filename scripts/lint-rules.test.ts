@@ -1,4 +1,3 @@
-// The lint rule that keeps what differs between operating systems in server/system.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,8 +5,24 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { packageFile } from '../server/system/package-file.ts';
 
-const SETTINGS = '{ "linter": { "rules": { "preset": "none" } }, "plugins": ["./system-rule.grit"] }';
-const REFUSED = [
+const SECRETS_IN_ARGUMENTS = [
+  "await git(dir, ['remote', 'set-url', 'origin', repositoryUrl]);",
+  "await git(dir, ['clone', variables.CI_REPOSITORY_URL], { env });",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the text of a sample
+  "await git(dir, ['push', `https://oauth2:${token}@host/a.git`]);",
+  "await runGit(dir, ['-c', header(accessToken), 'push']);",
+  "await runProgram('docker', ['login', '-u', 'me', '-p', value]);",
+  "await runProgram('docker', ['login', '--password', value], { env });",
+  "await engine.run(['login', '--password', value]);",
+  "startProgram('curl', ['-u', me + PASSWORD, url], {});",
+];
+const OTHER_ARGUMENTS = [
+  "await git(dir, ['remote', 'set-url', 'origin', address]);",
+  "await git(dir, ['push', url], { env: { PASSWORD: password } });",
+  "await engine.run(['create', '--env', name], { variables: { TOKEN: token } });",
+  "await runProgram('docker', ['run', '-p', port]);",
+];
+const SYSTEM_DIFFERENCES = [
   "import { spawn } from 'node:child_process';",
   "import fork from 'child_process';",
   "import crossSpawn from 'cross-spawn';",
@@ -24,7 +39,7 @@ const REFUSED = [
   "await rm('a', { force: true, recursive: true });",
   "rmSync('a', { recursive: true });",
 ];
-const ACCEPTED = [
+const PORTABLE_CODE = [
   "import { rm, rmSync } from 'node:fs';",
   "import type { Dirent } from 'node:fs';",
   "import { arch } from 'node:os';",
@@ -33,16 +48,20 @@ const ACCEPTED = [
   'await files.rename(platform, arch);',
 ];
 
-it('refuses every way to use what differs, and nothing else', async () => {
+it.each([
+  ['secret-arguments.grit', 'secrets in the arguments of programs', SECRETS_IN_ARGUMENTS, OTHER_ARGUMENTS],
+  ['system-rule.grit', 'what differs between operating systems', SYSTEM_DIFFERENCES, PORTABLE_CODE],
+])('%s rejects %s, and nothing else', async (rule, _subject, rejectedLines, acceptedLines) => {
   const folder = mkdtempSync(join(tmpdir(), 'terrarium-rule-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'biome.json'), SETTINGS);
-  copyFileSync(packageFile('scripts/system-rule.grit'), join(folder, 'system-rule.grit'));
-  writeFileSync(join(folder, 'sample.ts'), [...ACCEPTED, ...REFUSED].join('\n'));
+  const settings = { linter: { rules: { preset: 'none' } }, plugins: [`./${rule}`] };
+  writeFileSync(join(folder, 'biome.json'), JSON.stringify(settings));
+  copyFileSync(packageFile(`scripts/${rule}`), join(folder, rule));
+  writeFileSync(join(folder, 'sample.ts'), [...acceptedLines, ...rejectedLines].join('\n'));
   const args = [packageFile('node_modules/@biomejs/biome/bin/biome'), 'lint', '--max-diagnostics=100', 'sample.ts'];
   const output = await new Promise<string>((resolve) =>
     execFile(process.execPath, args, { cwd: folder }, (_failure, stdout, stderr) => resolve(stdout + stderr)),
   );
   const lines = Array.from(output.matchAll(/^sample\.ts:(\d+):/gm), ([, line]) => Number(line));
-  expect(lines).toEqual(REFUSED.map((_text, at) => ACCEPTED.length + at + 1));
+  expect(lines).toEqual(rejectedLines.map((_text, index) => acceptedLines.length + index + 1));
 });
