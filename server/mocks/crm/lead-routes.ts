@@ -5,12 +5,17 @@ import type { Notifier } from '../../api/server/notifier.ts';
 import { visibilityFor } from '../../api/server/visibility.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { parseUuid } from '../../model/record.ts';
-import { LEADS, parseLeadFilter } from './lead.ts';
+import { LEADS } from './lead.ts';
 import type { MockCrm } from './mock-crm.ts';
 
 export function leadRouter(crm: MockCrm, notifier: Notifier, guard: RouteGuard): Router {
   return mountRoutes(leadRoutes, guard, {
-    listLeads({ caller, query: { waitS, ...filter }, requireAccess, res }) {
+    listLeads({
+      caller,
+      query: { waitS, email, since: sinceMs, execution: executionId, refused: isRefused },
+      requireAccess,
+      res,
+    }) {
       // Checked each time, because permissions can change during the wait.
       const find = () => {
         const { sees } = visibilityFor(guard, caller);
@@ -18,7 +23,7 @@ export function leadRouter(crm: MockCrm, notifier: Notifier, guard: RouteGuard):
         const formsOf = new Map<string, string[]>();
         for (const [formId, { id }] of delivered) formsOf.set(id, [...(formsOf.get(id) ?? []), formId]);
         return crm
-          .listLeads(parseLeadFilter(filter))
+          .listLeads({ email, sinceMs, executionId, isRefused })
           .filter(({ sender }) => sees(sender?.lambdaId))
           .map((form) => {
             const [lead, refusedBefore] = [delivered.get(form.id), formsOf.get(form.id)];

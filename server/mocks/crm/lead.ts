@@ -111,24 +111,6 @@ export interface LeadFilter {
   isRefused?: boolean | undefined;
 }
 
-const leadQuery = z.strictObject({
-  email: z.string('must not be repeated').optional(),
-  since: z.iso.datetime({ offset: true, error: 'is not a time such as 2026-01-31T09:30:00Z' }).optional(),
-  execution: z.guid('is not the id of an invocation').optional(),
-  refused: z.enum(['true', 'false'], 'must be true or false').optional(),
-});
-
-/** Parses the query of `GET /inspect/leads?email=&since=&execution=&refused=`. Throws 400 for invalid or unknown parameters. */
-export function parseLeadFilter(query: unknown): LeadFilter {
-  const { email, since, execution, refused } = parseWith(leadQuery, query);
-  return {
-    email,
-    sinceMs: since === undefined ? undefined : Date.parse(since),
-    executionId: execution?.toLowerCase(),
-    isRefused: refused === 'true',
-  };
-}
-
 export function matchesLead(lead: Lead | RefusedForm, { email, sinceMs, executionId }: LeadFilter): boolean {
   return (
     (email === undefined || lead.mapped.email?.toLowerCase() === email.toLowerCase()) &&

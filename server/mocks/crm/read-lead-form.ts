@@ -7,12 +7,13 @@ const FORM = 'application/x-www-form-urlencoded';
 const MAX_FORM_BYTES = 256 * 1024;
 
 /**
- * The fields of a submitted web-to-lead form, in order. Throws 415 for another content type or encoding, 413 for a body over 256 KiB, 400
- * for an invalid form.
+ * The fields of a submitted web-to-lead form, in order. Throws 415 for another content type or encoding of a body, 413 for a body over 256
+ * KiB, 400 for an invalid form.
  */
 export async function readLeadForm(request: IncomingMessage, query: URLSearchParams): Promise<Lead['fields']> {
   const bytes = await readWholeBody(request, MAX_FORM_BYTES);
-  checkContentType(request.headers['content-type'] ?? '', query.get('encoding'));
+  // Without a body, a missing field is the reason.
+  if (bytes.length > 0) checkContentType(request.headers['content-type'] ?? '', query.get('encoding'));
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity')
     throw new PlatformError(

@@ -12,7 +12,7 @@ export type CodeSource =
   /** `isZip` undefined: look at the bytes. `edition`: how often fetching it again was requested. */
   | { kind: 'package'; url: string; isZip: boolean | undefined; edition: number };
 
-/** All that running a lambda needs to know of it, effective defaults filled in (D-056). */
+/** A lambda as it runs, with effective defaults (D-056). */
 export interface LambdaDefinition {
   id: Uuid;
   name: string;
@@ -65,7 +65,7 @@ export function readDefinition(
     memoryMb: memory,
     env: { ...mergedEnv(view, lambda), ...mounted('env') },
     secretFiles: mounted('file'),
-    // A process that has served others is none of an isolated lambda's.
+    // An isolated lambda never runs in a process that has served others.
     isIsolated: isolate && !isDebugged,
     isDebugged,
   };
@@ -88,7 +88,7 @@ function codeOf(
   return { kind: 'package', url, isZip, edition };
 }
 
-/** A secret or item that is gone is an empty text: what names it is the world's matter, not the runner's. */
+/** A deleted secret or item is an empty text: missing secrets are reported when the record is written, not here. */
 function secretText(
   view: WorldView,
   { secret_id, secret_key }: { secret_id: string; secret_key?: string | undefined },

@@ -1,5 +1,13 @@
 import { createSocket } from 'node:dgram';
-import { createServer as createHttp2Server } from 'node:http2';
+import {
+  constants,
+  createServer as createHttp2Server,
+  createSecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
@@ -16,7 +24,7 @@ const received: string[] = [];
 const servers: { close(): unknown }[] = [];
 const datagrams = createSocket('udp4');
 const dns = createSocket('udp4');
-const ports = { greeter: 0, tls: 0, http2: 0, datagrams: 0, dns: 0, platform: 0 };
+const ports = { greeter: 0, tls: 0, http2: 0, streams: 0, secureHttp2: 0, datagrams: 0, dns: 0, platform: 0 };
 let service: TestLambdaService;
 /** A service whose policy blocks. */
 let strictService: TestLambdaService;
@@ -38,6 +46,25 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+/** Responds by HTTP/2 in the way that the path names. */
+function respondAs(stream: ServerHttp2Stream, { ':path': way, ':method': method }: IncomingHttpHeaders): void {
+  stream.on('error', () => {}).on('close', () => received.push(`${way} ${stream.rstCode}`));
+  if (way === '/reset-first') return void stream.close(constants.NGHTTP2_CANCEL);
+  const isWhole = way === '/trailers-only' || method === 'HEAD';
+  stream.respond({ 'grpc-status': '5', 'grpc-message': 'no such order' }, { endStream: isWhole });
+  if (isWhole) return void stream.resume();
+  if (way === '/echo') return void stream.pipe(stream);
+  stream.write('part');
+  stream.on('data', () =>
+    // Node.js does not send a reset that is made while it reads from the same connection.
+    setImmediate(() => {
+      if (way === '/reset') stream.close(constants.NGHTTP2_CANCEL);
+      if (way === '/lost') stream.session?.destroy();
+      if (way === '/last') stream.end(() => stream.session?.close());
+    }),
+  );
+}
+
 /** Answers every query with 127.0.0.1. */
 function answerQuery(query: Buffer): Buffer {
   const header = Buffer.from([...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
@@ -51,12 +78,15 @@ beforeAll(async () => {
   ports.greeter = await listen(createServer(greet));
   ports.platform = await listen(createServer(greet));
   ports.tls = await listen(createTlsServer({ cert, key }, greet));
-  const http2 = createHttp2Server((request, response) => {
-    received.push(`${request.headers[':authority']}${request.url}`);
+  const serve = ({ headers, url }: Http2ServerRequest, response: Http2ServerResponse): void => {
+    received.push(`${headers[':authority']}${url}`);
+    response.addTrailers({ 'x-trailer': 'end' });
     response.end('answer');
-  });
+  };
   // As: a server of HTTP/2 without TLS is one of TCP.
-  ports.http2 = await listen(http2 as unknown as Server);
+  ports.http2 = await listen(createHttp2Server(serve) as unknown as Server);
+  ports.streams = await listen(createHttp2Server().on('stream', respondAs) as unknown as Server);
+  ports.secureHttp2 = await listen(createSecureServer({ cert, key }, serve));
   for (const [name, socket] of Object.entries({ datagrams, dns })) {
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     ports[name as 'dns'] = socket.address().port;
@@ -198,6 +228,161 @@ describe('a call by HTTP/2 over a connection to an address follows the rules for
     expect(received).toEqual([]);
   });
 
+  it.each([
+    ['made for its host', "http2.connect('http://localhost:' + event)", 'http2'],
+    [
+      'made for its host with TLS',
+      "http2.connect('https://localhost:' + event, { rejectUnauthorized: false })",
+      'secureHttp2',
+    ],
+    ['made for an address', "http2.connect('http://127.0.0.1:' + event)", 'http2'],
+    [
+      'with a connection of its own',
+      "http2.connect('http://localhost:' + event, { createConnection: () => require('net').connect(event, '127.0.0.1') })",
+      'http2',
+    ],
+  ] as const)(
+    'by a session %s reaches its host by HTTP/2 where a rule has answered its calls',
+    async (_kind, connect, port) => {
+      const code = `const http2 = require('http2');
+      exports.run = async (event) => {
+        const session = ${connect}.on('error', () => {});
+        const call = () => new Promise((resolve) => {
+          let text = '';
+          session.request({ te: 'trailers' }).on('error', ({ message }) => resolve(message))
+            .on('data', (part) => { text += part }).on('trailers', (trailers) => { text += ' ' + trailers['x-trailer'] }).on('close', () => resolve(text));
+        });
+        const results = [await call(), await call(), ...await Promise.all([call(), call()])];
+        session.close();
+        return results;
+      }`;
+      await setRules({ host: 'localhost', action: 'answer', body: 'mine', after: 1, times: 1 });
+      const { outbound, ...invocation } = await service.run(code, {}, `${ports[port]}`);
+      expect(JSON.parse(resultOf({ outbound, ...invocation }))).toEqual([
+        'answer end',
+        'mine',
+        'answer end',
+        'answer end',
+      ]);
+      expect(received).toHaveLength(3);
+      expect(outbound.map(({ rules = [] }) => rules.length)).toEqual([0, 1, 0, 0]);
+      expect(outbound).toEqual(Array(4).fill(expect.objectContaining({ status: 200, response: expect.anything() })));
+    },
+  );
+
+  describe.each([
+    ['made for its host', 'localhost', "http2.connect('http://localhost:' + event)"],
+    [
+      'made for an address',
+      'shop.example',
+      "http2.connect('http://shop.example:' + event, { createConnection: () => require('net').connect(event, '127.0.0.1') })",
+    ],
+  ])('by a session %s, left to its host by a rule that has answered its calls,', (_kind, host, connect) => {
+    const code = (run: string) => `const http2 = require('http2');
+      const connect = (event) => ${connect}.on('error', () => {});
+      const call = (session, headers, body, cancels) => new Promise((resolve) => {
+        const seen = {};
+        const stream = session.request(headers, { endStream: body === undefined });
+        stream.on('response', (headers, flags) => Object.assign(seen, { status: headers[':status'], grpc: headers['grpc-status'], isWhole: (flags & 1) === 1 }))
+          .on('data', (part) => {
+            seen.text = (seen.text || '') + part;
+            if (cancels) stream.close(8);
+            else if (body === '') stream.write('more');
+          })
+          .on('error', ({ code }) => { seen.error = code })
+          .on('close', () => resolve({ ...seen, reset: stream.rstCode }));
+        if (body) stream.end(body);
+      });
+      exports.run = async (event) => { ${run} }`;
+    const leavingRule = { host, action: 'answer', body: 'mine', after: 1_000 } as const;
+    const closing = 'const session = connect(event); const seen = await CALL; session.close(); return seen;';
+
+    it.each([
+      ['is reset before its response', "{ ':path': '/reset-first' }", { reset: 8 }],
+      ['is reset during its response', "{ ':path': '/reset', ':method': 'POST' }, ''", { text: 'part', reset: 8 }],
+      ['loses its connection', "{ ':path': '/lost', ':method': 'POST' }, ''", { text: 'part', reset: 8 }],
+      ['has a response of headers only', "{ ':path': '/trailers-only' }", { grpc: '5', isWhole: true, reset: 0 }],
+      ['has the method HEAD', "{ ':path': '/echo', ':method': 'HEAD' }", { isWhole: true, reset: 0 }],
+      ['is a GET with a body', "{ ':path': '/echo', ':method': 'GET' }, 'body'", { text: 'body', reset: 0 }],
+      ['is a DELETE with a body', "{ ':path': '/echo', ':method': 'DELETE' }, 'body'", { text: 'body', reset: 0 }],
+    ])('ends as it does without the rule when it %s', async (_event, args, expected) => {
+      const id = service.lambda(code(closing.replace('CALL', `call(session, ${args})`)));
+      const direct = JSON.parse(resultOf(await service.invoke(id, `${ports.streams}`)));
+      expect(direct).toMatchObject(expected);
+      await setRules(leavingRule);
+      const invocation = await service.invoke(id, `${ports.streams}`);
+      expect(JSON.parse(resultOf(invocation))).toEqual(direct);
+      expect(invocation.outbound).toMatchObject([{ url: expect.stringMatching(/^http:/) }]);
+    });
+
+    it('reaches its host as canceled when the lambda cancels it', async () => {
+      await setRules(leavingRule);
+      const run = closing.replace('CALL', "call(session, { ':path': '/open', ':method': 'POST' }, '', true)");
+      expect(JSON.parse(resultOf(await service.run(code(run), {}, `${ports.streams}`)))).toMatchObject({ reset: 8 });
+      await expect.poll(() => received).toEqual(['/open 8']);
+    });
+
+    it('is completed when its session is closed meanwhile', async () => {
+      await setRules(leavingRule);
+      const run = `const session = connect(event);
+        const echo = (text) => call(session, { ':path': '/echo', ':method': 'POST' }, text);
+        await echo('first');
+        const last = echo('last');
+        await new Promise(setImmediate);
+        session.close();
+        return (await last).text;`;
+      expect(resultOf(await service.run(code(run), {}, `${ports.streams}`))).toBe('last');
+    });
+
+    it('reaches its host again after the host has closed its connection', async () => {
+      await setRules(leavingRule);
+      const run = `const session = connect(event);
+        const last = await call(session, { ':path': '/last', ':method': 'POST' }, 'last');
+        const next = session.closed || session.destroyed ? connect(event) : session;
+        const echo = await call(next, { ':path': '/echo', ':method': 'POST' }, 'next');
+        for (const each of [session, next]) each.close();
+        return [last.text, echo.text].join();`;
+      expect(resultOf(await service.run(code(run), {}, `${ports.streams}`))).toBe('part,next');
+    });
+  });
+
+  it('fails and says why when its host does not respond where a rule has answered its calls', async () => {
+    await setRules({ host: 'localhost', action: 'answer', after: 1_000 });
+    const invocation = await service.run(`exports.run = () => new Promise((resolve) => {
+      const session = require('http2').connect('http://localhost:1').on('error', () => {});
+      session.request().on('error', () => resolve('failed'));
+    })`);
+    expect(resultOf(invocation)).toBe('failed');
+    expect(invocation.outbound).toMatchObject([
+      {
+        url: 'http://localhost:1/',
+        error: expect.stringMatching(/^localhost:1 did not respond: connect ECONNREFUSED/),
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      'a list of headers',
+      "Object.entries({ ':method': 'GET', ':authority': 'shop.example', ':scheme': 'http', ':path': '/' }).flat()",
+      503,
+    ],
+    ['the method CONNECT', "{ ':method': 'CONNECT', ':authority': 'shop.example:443' }", 405],
+  ])('with %s follows a rule', async (kind, headers, status) => {
+    // Node.js before 24 takes no list.
+    if (kind.startsWith('a list') && Number.parseInt(process.versions.node, 10) < 24) return;
+    await setRules({ host: 'shop.example', action: 'fail', status: 503 });
+    const invocation = await service.run(
+      `exports.run = (event) => new Promise((resolve, reject) => {
+      const session = require('http2').connect('http://127.0.0.1:' + event).on('error', () => {});
+      session.request(${headers}).on('error', reject).on('response', (headers) => { session.close(); resolve(headers[':status']); }).resume();
+    })`,
+      {},
+      `${ports.http2}`,
+    );
+    expect(resultOf(invocation)).toBe(`${status}`);
+  });
+
   it('by TLS, and its record has the address that the session was made for', async () => {
     await setRules({ host: 'shop.example', action: 'block' });
     const invocation = await service.run(`exports.run = () => new Promise((resolve) => {
@@ -225,6 +410,18 @@ describe('a call by HTTP/2 over a connection to an address follows the rules for
     expect(invocation.outbound).not.toEqual([]);
     expect(received).toEqual([]);
   });
+});
+
+it('a call by gRPC has the status of a response without a message where a rule has answered its calls', async () => {
+  const code = `const grpc = require('@grpc/grpc-js');
+    exports.run = (event) => new Promise((resolve) => {
+      const client = new grpc.Client('localhost:' + event, grpc.credentials.createInsecure());
+      const bytes = (value) => value;
+      client.makeUnaryRequest('/trailers-only', bytes, bytes, Buffer.from('order'), { deadline: Date.now() + 60_000 }, (error) => { client.close(); resolve(error.message); });
+    });`;
+  await setRules({ host: 'localhost', action: 'answer', after: 1_000 });
+  const invocation = await service.run(code, { env: { NODE_PATH: packages } }, `${ports.streams}`);
+  expect(resultOf(invocation)).toBe('5 NOT_FOUND: no such order');
 });
 
 describe('a connection that carries no HTTP is recorded', () => {
@@ -260,6 +457,17 @@ describe('a connection that carries no HTTP is recorded', () => {
     expect(invocation.outbound).toMatchObject([{ method: 'TLS', url: `tls://127.0.0.1:${ports.tls}` }]);
   });
 
+  it.each(['EHLO me', 'USER ada', 'AUTH PLAIN Zm9v'])('when its first line resembles a request: %s', async (line) => {
+    const invocation = await service.run(
+      handler(`const socket = tls.connect({ host: 'localhost', port: ${ports.tls}, rejectUnauthorized: false });
+        socket.write('${line}\\r\\n');
+        let text = '';
+        await new Promise((resolve) => socket.on('data', (part) => { text += part; if (text.includes('got')) socket.end(resolve); }))`),
+    );
+    expect(invocation.outcome).toMatchObject({ ok: true });
+    expect(summaryOf(invocation)).toMatchObject([{ method: 'TLS', url: `tls://localhost:${ports.tls}` }]);
+  });
+
   it('when it fails or is blocked', async () => {
     const refused = await service.run(handler("return talk(net.connect(1, '127.0.0.1'))"));
     expect(summaryOf(refused)).toMatchObject([{ url: 'tcp://127.0.0.1:1', error: 'connect ECONNREFUSED 127.0.0.1:1' }]);
@@ -278,16 +486,30 @@ describe('a connection that carries no HTTP is recorded', () => {
   });
 
   it.each([
-    ['db.example', 5432, '.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]))'],
-    ['cache.example', 6379, ".write('*1\\r\\n$4\\r\\nPING\\r\\n')"],
-    ['db.example', 3306, ''],
-  ])('with the reason when a rule answers it in HTTP: %s:%d', async (host, port, write) => {
+    ['tcp', 5432, '.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]))'],
+    ['tcp', 6379, ".write('*1\\r\\n$4\\r\\nPING\\r\\n')"],
+    ['tcp', 3306, ''],
+    ['tls', 993, ''],
+    ['tls', 995, ''],
+    ['tls', 990, ''],
+  ])('with the reason when a rule answers it in HTTP: %s://db.example:%d', async (transport, port, write) => {
     await setRules({ host: '*', action: 'answer' });
-    const code = `return new Promise((resolve) => net.connect(${port}, '${host}').on('error', (error) => resolve(error.message))${write})`;
+    const connect = `${transport === 'tls' ? 'tls' : 'net'}.connect(${port}, 'db.example')`;
+    const code = `return new Promise((resolve) => ${connect}.on('error', (error) => resolve(error.message))${write})`;
     const invocation = await service.run(handler(code));
-    const error = `connect ECONNREFUSED ${host}:${port} (outbound rule: answer with 200 for *; its response is in HTTP, so use block, or fail with an error)`;
+    const error = `connect ECONNREFUSED db.example:${port} (outbound rule: answer with 200 for *; its response is in HTTP, so use block, or fail with an error)`;
     expect(resultOf(invocation)).toBe(error);
-    await expect.poll(() => summaryOf(invocation)).toMatchObject([{ url: `tcp://${host}:${port}`, error }]);
+    await expect.poll(() => summaryOf(invocation)).toMatchObject([{ url: `${transport}://db.example:${port}`, error }]);
+  });
+
+  it('when it fails while a call by undici waits for a connection to the same host', async () => {
+    const code = `const sent = require('undici').request('http://127.0.0.1:1/').catch(() => {});
+      await new Promise((resolve) => net.connect(1, '127.0.0.1').on('error', () => {}).on('close', resolve)); await sent`;
+    const { outcome, outbound } = await service.run(handler(code), { env: { NODE_PATH: packages } });
+    expect(outcome).toMatchObject({ ok: true });
+    const error = 'connect ECONNREFUSED 127.0.0.1:1';
+    expect(outbound.map(({ method }) => method).sort()).toEqual(['GET', 'TCP']);
+    expect(outbound).toMatchObject([{ error }, { error }]);
   });
 
   it('in each invocation that uses it, and keeps no record open', async () => {

@@ -85,6 +85,27 @@ describe('a connection to a port that a mock receives', () => {
     expect(resultOf(await service.run(code(25)))).toMatch(/^getaddrinfo ENOTFOUND smtp.missing.invalid/);
   });
 
+  it('fails as without a mock when a client looks up one address where several are to be returned', async () => {
+    const code = `exports.run = () => new Promise((resolve) => require('net').connect({
+      host: 'shop.example', port: 443, autoSelectFamily: true, lookup: (name, options, done) => done(null, '127.0.0.1', 4),
+    }).on('error', ({ code }) => resolve(code)))`;
+    expect(resultOf(await service.run(code))).toBe('ERR_INVALID_IP_ADDRESS');
+  });
+
+  it.each([true, false])(
+    'does not take the place of a host that a client looks up while it connects (autoSelectFamily: %s)',
+    async (autoSelectFamily) => {
+      const code = `exports.run = () => new Promise((resolve) => require('net').connect({
+      host: 'shop.missing.invalid', port: 443, autoSelectFamily: ${autoSelectFamily},
+      lookup: (name, { all }, done) => require('dns').resolve4(name, (error, [address]) => all ? done(error, [{ address, family: 4 }]) : done(error, address, 4)),
+    }).on('error', ({ code, message }) => resolve(code + ': ' + message)))`;
+      const invocation = await service.run(code);
+      const error = expect.stringMatching(/getaddrinfo ENOTFOUND shop.missing.invalid [(]the host name does not exist/);
+      expect(resultOf(invocation)).toEqual(error);
+      expect(invocation.outbound).toMatchObject([{ url: 'tcp://shop.missing.invalid:443', error }]);
+    },
+  );
+
   it('at a name of this machine that DNS does not know is left to the usual lookup', async () => {
     const code = `exports.run = async () => String(await require('dns').promises.resolve4('localhost').catch(({ code }) => code))`;
     expect(resultOf(await service.run(code))).toMatch(/^(127\.0\.0\.1|E[A-Z]+)$/);
@@ -99,6 +120,24 @@ describe('a connection to a port that a mock receives', () => {
     expect(resultOf(invocation)).toBe('true got secret');
     expect(receivedLines).toEqual(['STARTTLS', 'secret']);
     expect(invocation.outbound).toMatchObject([{ url: 'tcp://smtp.example:25', caughtBy: 'mail' }]);
+  });
+
+  it('is in the record of each invocation that uses it, also once it has started TLS', async () => {
+    const id = service.lambda(`let secure;
+      const reply = (socket, line) => new Promise((resolve) => { socket.once('data', resolve); if (line) socket.write(line); });
+      exports.run = async () => {
+        if (!secure) {
+          const socket = require('net').connect(25, 'smtp.example');
+          await reply(socket);
+          await reply(socket, 'STARTTLS');
+          secure = require('tls').connect({ socket });
+        }
+        await reply(secure, 'EHLO me\\r\\n');
+      }`);
+    for (const count of [1, 2, 3]) {
+      const { outbound } = await service.invoke(id);
+      expect([count, outbound]).toMatchObject([count, [{ url: 'tcp://smtp.example:25', caughtBy: 'mail' }]]);
+    }
   });
 
   it('follows the first rule that matches', async () => {

@@ -70,18 +70,32 @@ const RUN = `const { spawnSync } = require('child_process');
     return status + ' ' + stdout + stderr;
   }`;
 
-/** A program in Python that reads certificates for a second before it starts TLS in its tunnel. */
-const SLOW_CLIENT = `
-import base64, os, socket, ssl, time, urllib.parse
+/** The start of a program in Python that opens a tunnel. */
+const TUNNEL_CLIENT = `
+import base64, os, socket, ssl, struct, time, urllib.parse
 proxy = urllib.parse.urlsplit(os.environ['HTTPS_PROXY'])
 tunnel = socket.create_connection((proxy.hostname, proxy.port))
 password = base64.b64encode(f'{proxy.username}:{proxy.password}'.encode()).decode()
 tunnel.sendall(f'CONNECT api.example:443 HTTP/1.1\\r\\nProxy-Authorization: Basic {password}\\r\\n\\r\\n'.encode())
-tunnel.recv(1000)
+tunnel.recv(1000)`;
+
+/** Reads certificates for a second before it starts TLS in its tunnel. */
+const SLOW_CLIENT = `${TUNNEL_CLIENT}
 time.sleep(1)
 client = ssl.create_default_context().wrap_socket(tunnel, server_hostname='api.example')
 client.sendall(b'GET / HTTP/1.1\\r\\nHost: api.example\\r\\nConnection: close\\r\\n\\r\\n')
 print(b''.join(iter(lambda: client.recv(1000), b'')).decode())`;
+
+/** Closes the connection at a certificate that it does not trust, without a word, as wget with GnuTLS does. */
+const QUIET_CLIENT = `${TUNNEL_CLIENT}
+received, sent = ssl.MemoryBIO(), ssl.MemoryBIO()
+try:
+  ssl.create_default_context().wrap_bio(received, sent, server_hostname='api.example').do_handshake()
+except ssl.SSLWantReadError:
+  tunnel.sendall(sent.read())
+tunnel.recv(1)
+tunnel.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+tunnel.close()`;
 
 const run = (command: readonly string[], env: Record<string, string> = {}, lambdas = service) =>
   lambdas.run(RUN, { env }, JSON.stringify(command));
@@ -206,9 +220,19 @@ it('a program that does not accept the certificate of the proxy sends nothing, a
   const distrusting = ['env', '-u', 'CURL_CA_BUNDLE', '-u', 'SSL_CERT_FILE', ...curl('https://api.example/')];
   const invocation = await run(distrusting);
   expect(resultOf(invocation)).toMatch(/^60 /);
-  expect(invocation.outbound).toMatchObject([
-    { method: 'TLS', url: 'tls://api.example:443', error: expect.stringContaining('HTTPS_PROXY') },
-  ]);
+  await expect
+    .poll(() => invocation.outbound)
+    .toMatchObject([{ method: 'TLS', url: 'tls://api.example:443', error: expect.stringContaining('HTTPS_PROXY') }]);
+});
+
+it('a program that closes the connection at the certificate of the proxy has the reason in its record', async ({
+  skip,
+}) => {
+  skip(spawnSync('python3', ['-c', '']).status !== 0, 'python3 is not installed');
+  const invocation = await run(['python3', '-c', QUIET_CLIENT]);
+  await expect
+    .poll(() => invocation.outbound)
+    .toMatchObject([{ url: 'tls://api.example:443', error: expect.stringContaining('HTTPS_PROXY') }]);
 });
 
 it("a lambda's own proxy variable leaves its programs alone", async () => {
@@ -237,9 +261,22 @@ it('the proxy serves only who has its password', async () => {
   expect(status(proxy.replace(/\/\/.*@/, '//'))).toBe('407');
 });
 
-it('a program that may ignore the proxy is named in the log if all calls are blocked', async () => {
-  const invocation = await run(['echo', 'hello'], {}, blocking);
-  expect(invocation.logs.map(({ text }) => text)).toEqual([
-    '[terrarium] a program was started whose calls are not recorded and follow no outbound rule, unless it uses the variable HTTP_PROXY: echo hello',
-  ]);
+it('a NO_PROXY of the lambda, which is for another proxy, does not let calls past the rules', async () => {
+  await service.setOutboundRules({ host: 'api.example', action: 'answer', body: 'own' });
+  for (const name of ['NO_PROXY', 'no_proxy']) {
+    const invocation = await run(curl('http://api.example/'), { [name]: 'api.example' });
+    expect(resultOf(invocation)).toBe('0 own');
+  }
+});
+
+it.each([
+  [['echo', 'hello']],
+  [['curl', '--noproxy', '*', 'http://127.0.0.1:1/']],
+  [['git', 'ls-remote', 'ssh://127.0.0.1:1/x']],
+  [['git', 'ls-remote', 'git@127.0.0.1:x']],
+])('a program that may ignore the proxy is named in the log if all calls are blocked: %j', async (command) => {
+  const invocation = await run(command, { GIT_SSH_COMMAND: 'false' }, blocking);
+  expect(invocation.logs.map(({ text }) => text)).toContain(
+    `[terrarium] a program was started whose calls are not recorded and follow no outbound rule, unless it uses the variable HTTP_PROXY: ${command.join(' ')}`,
+  );
 });

@@ -1,4 +1,5 @@
 import { createServer, request } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +10,7 @@ import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 const received: string[] = [];
 const servers: Server[] = [];
-const ports = { plain: 0, tls: 0, proxy: 0, crm: 0 };
+const ports = { plain: 0, tls: 0, http2: 0, proxy: 0, crm: 0 };
 let service: TestLambdaService;
 /** A service whose policy blocks. */
 let strictService: TestLambdaService;
@@ -23,19 +24,26 @@ async function listen(server: Server): Promise<number> {
 
 beforeAll(async () => {
   const { certPem: cert, keyPem: key } = await makeCertificate(Date.now());
-  const target = createServer(({ method, url }, response) => {
+  const serve = (
+    { method, url }: { method?: string | undefined; url?: string | undefined },
+    response: { end(text: string): unknown },
+  ): void => {
     received.push(`${method} ${url}`);
     response.end('real');
-  });
+  };
+  const target = createServer(serve);
   ports.plain = await listen(target);
   const toTarget = createTlsServer({ cert, key }, (socket) => void target.emit('connection', socket));
   ports.tls = await listen(toTarget);
+  // As: a server of HTTP/2 without TLS is one of TCP.
+  ports.http2 = await listen(createHttp2Server(serve) as unknown as Server);
   const proxy = createServer((incoming, response) => {
     const { pathname: path } = new URL(incoming.url ?? '');
     incoming.pipe(request({ port: ports.plain, path, method: incoming.method }, (answer) => answer.pipe(response)));
   });
   proxy.on('connect', ({ url = '' }, client) => {
-    const server = connect(url.endsWith(':443') ? ports.tls : ports.plain, '127.0.0.1', () => {
+    const port = url.endsWith(':443') ? ports.tls : url.endsWith(':50051') ? ports.http2 : ports.plain;
+    const server = connect(port, '127.0.0.1', () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n');
       client.pipe(server).pipe(client);
     });
@@ -62,7 +70,7 @@ beforeEach(async () => {
 /** A lambda that calls a host through the proxy whose port is the event. */
 const lambdaWith = (send: string) => `const http = require('http'), https = require('https'), tls = require('tls');
   const tunnel = (path, port, then, failed, host = '127.0.0.1') => http.request({ host, port, method: 'CONNECT', path })
-    .on('connect', (response, socket) => then(socket)).on('error', failed).end();
+    .on('connect', (response, socket, head) => { socket.unshift(head); then(socket); }).on('error', failed).end();
   exports.run = (event) => new Promise((resolve) => {
     const failed = (error) => resolve('error ' + error.message);
     const inParts = async (socket, ...parts) => {
@@ -91,6 +99,16 @@ const CLIENTS: [string, string, string][] = [
     `tunnel('api.example:443', event, (socket) => https.get('https://api.example/orders', {
       headers: { host: 'api.example' },
       createConnection: () => tls.connect({ socket, servername: 'api.example', rejectUnauthorized: false }) }, answered).on('error', failed), failed);`,
+  ],
+  [
+    'a tunnel with HTTP/2',
+    'http://api.example:50051/orders',
+    `tunnel('api.example:50051', event, (socket) => {
+      const session = require('http2').connect('http://api.example:50051', { createConnection: () => socket }).on('error', () => {});
+      let text = '';
+      session.request({ ':path': '/orders' }).on('response', (headers) => { text = headers[':status'] + ' ' }).on('data', (part) => { text += part })
+        .on('error', failed).on('end', () => { session.close(); resolve(text); });
+    }, failed);`,
   ],
   [
     'the whole address in a head that it writes in parts',
@@ -229,4 +247,16 @@ it('a handler with a callback is not over while a call by a connection that is u
   const port = await listen(proxy);
   await service.setOutboundRules({ host: 'api.example', action: 'answer', body: 'mine', after: 100 });
   for (let call = 0; call < 3; call += 1) expect(resultOf(await service.invoke(id, `${port}`))).toContain('real');
+});
+
+it('a call by HTTP/2 to this machine never goes to the mock CRM for its authority alone', async () => {
+  const code = `exports.run = (event) => new Promise((resolve) => {
+    const session = require('http2').connect('http://127.0.0.1:' + event).on('error', () => {});
+    let text = '';
+    session.request({ ':authority': 'api.example' }).on('error', ({ message }) => resolve(message))
+      .on('data', (part) => { text += part }).on('end', () => { session.close(); resolve(text); });
+  })`;
+  const invocation = await service.run(code, { env: { CRM_API_BASEPATH: 'api.example' } }, `${ports.http2}`);
+  expect(resultOf(invocation)).toBe('real');
+  expect(invocation.outbound).toEqual([expect.not.objectContaining({ caughtBy: 'crm' })]);
 });

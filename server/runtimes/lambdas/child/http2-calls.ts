@@ -1,16 +1,31 @@
 import { errorMonitor } from 'node:events';
-import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
+import type {
+  ClientHttp2Session,
+  ClientHttp2Stream,
+  ClientSessionRequestOptions,
+  IncomingHttpHeaders,
+} from 'node:http2';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { RequestHead } from '../../../model/crm-form.ts';
 import { failureOf, type OutboundCalls } from './outbound-calls.ts';
 import type { OutboundConnections } from './outbound-connections.ts';
 import { sniff } from './stream-hooks.ts';
-import { headerIn, traceHttp2 } from './trace-headers.ts';
+import { type Http2Headers, headerIn, traceHttp2 } from './trace-headers.ts';
 
 const { apply, getPrototypeOf } = Reflect;
 
 const reportedElsewhere = new WeakSet<object>();
+
+/** Sends a request by the session that it was made for. */
+export type OpenStream = (headers: IncomingHttpHeaders, options: ClientSessionRequestOptions) => ClientHttp2Stream;
+
+/** Returns the connection that a request takes instead of its session's, if any, and whether the request leaves this machine by its session. */
+type RouteFor = (
+  head: RequestHead,
+  socket: Socket | undefined,
+  openStream: OpenStream,
+) => { other?: Socket | undefined; leavesMachine: boolean };
 
 /** The calls of a connection that is answered here are reported by the server that answers them, and not here. */
 export function reportElsewhere(socket: object): void {
@@ -20,18 +35,16 @@ export function reportElsewhere(socket: object): void {
 /** Reports calls by HTTP/2 that reach their host. They are written below the socket, so the session's own `request` reports them. */
 export class Http2Calls {
   readonly #calls: OutboundCalls;
-  readonly #connectionFor: (head: RequestHead) => Socket | undefined;
+  readonly #routeFor: RouteFor;
   readonly #connections: OutboundConnections;
+  /** The calls of each session that other connections carry. */
+  readonly #diverted = new WeakMap<ClientHttp2Session, Set<ClientHttp2Stream>>();
   #isWatching = false;
 
-  constructor(
-    calls: OutboundCalls,
-    connections: OutboundConnections,
-    connectionFor: (head: RequestHead) => Socket | undefined,
-  ) {
+  constructor(calls: OutboundCalls, connections: OutboundConnections, routeFor: RouteFor) {
     this.#calls = calls;
     this.#connections = connections;
-    this.#connectionFor = connectionFor;
+    this.#routeFor = routeFor;
   }
 
   /** Watches node:http2 from its first session on. An ES module may have loaded it without `require`. */
@@ -54,35 +67,64 @@ export class Http2Calls {
       apply: (request, self: ClientHttp2Session, args) => {
         const [headers, ...rest] = args;
         const traced = traceHttp2(headers, this.#calls.traceOf());
-        const socket = hiddenMember(self, 'socket') as Socket | undefined;
+        const socket = socketOf(self);
         this.#connections.markHttp(socket);
         if (socket && reportedElsewhere.has(socket)) return apply(request, self, [traced, ...rest]);
         const head = headOf(
           `${String(hiddenMember(self, 'protocol'))}//${String(hiddenMember(self, 'authority'))}`,
           headers,
         );
-        const other = this.#connectionFor(head);
+        const { other, leavesMachine } = this.#routeFor(head, socket, (...message) => apply(request, self, message));
         const stream: ClientHttp2Stream = other
           ? this.#divert(other, new URL(head.url), request, [traced, ...rest])
           : apply(request, self, [traced, ...rest]);
-        if (!other || !reportedElsewhere.has(other)) this.#follow(stream, head, other ?? socket);
+        if (other) this.#holdOpen(self, stream);
+        if (!other || !reportedElsewhere.has(other)) this.#follow(stream, head, leavesMachine);
         return stream;
+      },
+    });
+    prototype.close = new Proxy(prototype.close, {
+      apply: (close, self: ClientHttp2Session, args: Parameters<ClientHttp2Session['close']>) => {
+        const [stream] = this.#diverted.get(self) ?? [];
+        if (stream) stream.once('close', () => self.close(...args));
+        else apply(close, self, args);
       },
     });
   }
 
-  #divert(socket: Socket, { host }: URL, request: ClientHttp2Session['request'], args: unknown[]): ClientHttp2Stream {
+  /** A session that is closed still completes its calls, and one that another connection carries may yet need it to reach its host. */
+  #holdOpen(session: ClientHttp2Session, stream: ClientHttp2Stream): void {
+    const streams = this.#diverted.get(session) ?? new Set();
+    this.#diverted.set(session, streams.add(stream));
+    stream.once('close', () => streams.delete(stream));
+  }
+
+  #divert(
+    socket: Socket,
+    url: URL,
+    request: ClientHttp2Session['request'],
+    [headers, ...options]: [Http2Headers, ...unknown[]],
+  ): ClientHttp2Stream {
     const { connect } = require('node:http2') as typeof import('node:http2');
-    const session = connect(`http://${host}`, { createConnection: () => socket }).on('error', () => {});
-    const stream: ClientHttp2Stream = apply(request, session, args);
+    const session = connect(`http://${url.host}`, { createConnection: () => socket }).on('error', () => {});
+    const lines = namesAndValuesIn(headers);
+    const isConnect = headerIn(lines, ':method') === 'CONNECT' && headerIn(lines, ':protocol') === undefined;
+    // The session of the lambda may have added others.
+    const added = [[':authority', url.host], ...(isConnect ? [] : [[':scheme', url.protocol.slice(0, -1)]])].filter(
+      ([name = '']) => headerIn(lines, name) === undefined,
+    );
+    const allHeaders = Array.isArray(headers)
+      ? [...added.flat(), ...headers]
+      : { ...Object.fromEntries(added), ...headers };
+    const stream: ClientHttp2Stream = apply(request, session, [allHeaders, ...options]);
     return stream.once('close', () => session.close());
   }
 
-  #follow(stream: ClientHttp2Stream, head: RequestHead, socket: Socket | undefined): void {
+  #follow(stream: ClientHttp2Stream, head: RequestHead, leavesMachine: boolean): void {
     const { sentHeaders } = stream;
     const trace = sentHeaders.traceparent === undefined ? undefined : String(sentHeaders.traceparent);
     const call = this.#calls.answering(undefined, head, trace);
-    if (socket && this.#calls.leavesMachine(socket)) this.#calls.report(call, { leftMachine: true });
+    if (leavesMachine) this.#calls.report(call, { leftMachine: true });
     let received: IncomingHttpHeaders = {};
     sniff(stream, {
       outgoing: (part) => this.#calls.takeBody(call, 'request', part(), linesOf(sentHeaders)),
@@ -97,6 +139,13 @@ export class Http2Calls {
   }
 }
 
+/** Node wraps a connection that has no handle yet, as while the server that answers here starts. */
+function socketOf(session: ClientHttp2Session): Socket | undefined {
+  // As: a wrapper names the connection so.
+  const socket = hiddenMember(session, 'socket') as (Socket & { stream?: Socket }) | undefined;
+  return socket?.stream ?? socket;
+}
+
 /** A member of a session that Node names by a symbol. */
 function hiddenMember(session: ClientHttp2Session, name: string): unknown {
   const symbol = Object.getOwnPropertySymbols(session).find(({ description }) => description === name);
@@ -104,13 +153,17 @@ function hiddenMember(session: ClientHttp2Session, name: string): unknown {
 }
 
 function headOf(madeFor: string, headers: unknown): RequestHead {
-  const lines = Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat();
-  const valueIn = (name: string): string | undefined => headerIn(lines, name);
+  const valueIn = (name: string): string | undefined => headerIn(namesAndValuesIn(headers), name);
   const { protocol = 'https:', host = '' } = URL.canParse(madeFor) ? new URL(madeFor) : {};
   const url = `${protocol}//${valueIn(':authority') ?? host}${valueIn(':path') ?? '/'}`;
   return { method: valueIn(':method') ?? 'GET', url, contentType: valueIn('content-type') };
 }
 
-function linesOf(headers: object): string[] {
+function namesAndValuesIn(headers: unknown): readonly unknown[] {
+  return Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat();
+}
+
+/** Names and values alternating. */
+export function linesOf(headers: object): string[] {
   return Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }

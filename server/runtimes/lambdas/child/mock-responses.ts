@@ -1,4 +1,5 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { ClientHttp2Stream, Http2ServerResponse } from 'node:http2';
 import type { RequestOptions } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { FORM_HEADER, isCrmForm, pathnameOf, type RequestHead } from '../../../model/crm-form.ts';
@@ -8,8 +9,10 @@ import type { OutboundRoutes } from '../process/protocol.ts';
 import type { CallNumbers } from './call-numbers.ts';
 import type { ConnectOptions } from './call-target.ts';
 import { messageOf } from './error-text.ts';
+import { linesOf, type OpenStream, reportElsewhere } from './http2-calls.ts';
 import { failureOf, type OutboundCalls } from './outbound-calls.ts';
 import { NEEDS_HTTP, NO_TUNNEL, ruleError, unsuitableRuleError } from './rule-error.ts';
+import { sniff } from './stream-hooks.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { setTimeout, Promise: NativePromise } = globalThis;
@@ -24,8 +27,15 @@ export interface MockedConnection {
   formOf?: ConnectOptions;
   /** Decides again without some rules. */
   decideWithout(skippedIds: ReadonlySet<string>, isMocked: boolean): OutboundVerdict | undefined;
+  /** Sends a request by HTTP/2 to its host by the session that the lambda has made for it. */
+  openStream?: OpenStream;
   /** With `formOf`: the verdict on all other requests of this connection. */
   otherwise?: OutboundVerdict;
+}
+
+/** A connection that the lambda has made to the server below, with its socket at the lambda. */
+interface GuestConnection extends MockedConnection {
+  socket: Socket;
 }
 
 /** Headers of one connection, which say nothing about the next, and those that only this process writes. */
@@ -33,6 +43,10 @@ const HOP_BY_HOP = new Set([
   ...['connection', 'keep-alive', 'transfer-encoding', 'proxy-connection', 'upgrade', 'te'],
   ...[EXECUTION_HEADER, FORM_HEADER],
 ]);
+/** The error code of HTTP/2 for a stream that fails for no more specific reason. */
+const INTERNAL_ERROR = 2;
+/** The flag of headers that nothing follows. */
+const END_STREAM = 1;
 const HTTP2_START = 'PRI * HTTP/2';
 const REDIRECT_PAGE = `<!DOCTYPE html><title>Mock CRM</title>
 <p>The mock CRM redirected here after it received the form. The page itself was not requested: nothing left this machine.</p>
@@ -53,7 +67,7 @@ export class MockResponses {
   readonly #calls: OutboundCalls;
   readonly #executionId: () => string | undefined;
   /** The expected connections by their local port; all others are closed. */
-  readonly #guests = new Map<number, MockedConnection & { socket: Socket }>();
+  readonly #guests = new Map<number, GuestConnection>();
   readonly #unwatched: <T>(make: () => T) => T;
   readonly #callNumbers: CallNumbers | undefined;
   #routes: Pick<OutboundRoutes, 'mock' | 'crm' | 'namedForms'> = { namedForms: [] };
@@ -185,11 +199,7 @@ export class MockResponses {
     void this.#answer(connection, request, response);
   }
 
-  async #answer(
-    connection: MockedConnection & { socket: Socket },
-    request: IncomingMessage,
-    response: ServerResponse,
-  ): Promise<void> {
+  async #answer(connection: GuestConnection, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket, formOf, target } = connection;
     const isHttp2 = request.httpVersionMajor === 2;
     const { method = 'GET', headers } = request;
@@ -211,8 +221,8 @@ export class MockResponses {
     };
     if (isAfterRedirect) this.#redirects.delete(withoutHash(url));
     const hasOtherRules = verdict !== matched && !isAfterRedirect;
-    if (action !== 'pass' || hasOtherRules) {
-      const leftMachine = action === 'pass' && target.isOutside === true;
+    const leftMachine = action === 'pass' && target.isOutside === true;
+    if (action !== 'pass' || hasOtherRules || leftMachine) {
       this.#calls.report(call, { ...caughtBy, leftMachine, ...((rules.length > 0 || hasOtherRules) && { rules }) });
     }
     // With HTTP/1, the lambda's end of the connection reports it.
@@ -220,7 +230,7 @@ export class MockResponses {
     // The next request to that host needs a new connection.
     else if (formOf) response.shouldKeepAlive = false;
     if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
-    if (isHttp2) this.#sniff(call, 'request', request);
+    if (isHttp2) this.#reportBodies(call, request, response);
     const error = ruleError(verdict, target);
     if (error) return this.#fail(call, socket, error);
     if (isAfterRedirect) {
@@ -229,6 +239,7 @@ export class MockResponses {
       this.#calls.report(call, { status: 200 });
       return;
     }
+    if (action === 'pass' && isHttp2) return this.#forwardHttp2(call, connection, request, response);
     if (action === 'catch' || action === 'pass') {
       const to =
         action === 'pass' ? hostOf(connection) : this.#mockFor(request, isForm, this.#calls.executionIdOf(call));
@@ -303,7 +314,7 @@ export class MockResponses {
 
   #forward(
     call: object,
-    connection: MockedConnection & { socket: Socket },
+    connection: GuestConnection,
     request: IncomingMessage,
     response: ServerResponse,
     to: Destination,
@@ -319,7 +330,6 @@ export class MockResponses {
       if (to.isMock && status >= 300 && status < 400) {
         this.#rememberRedirect(incoming.headers.location, url, this.#calls.executionIdOf(call));
       }
-      if (httpVersionMajor === 2) this.#sniff(call, 'response', incoming);
       const answerHeaders = plainHeaders(incoming.headers);
       if (httpVersionMajor === 2) response.writeHead(status, answerHeaders);
       else response.writeHead(status, statusMessage, answerHeaders);
@@ -337,15 +347,78 @@ export class MockResponses {
     request.pipe(outgoing);
   }
 
+  /** Repeats a request at its host by HTTP/2, because some hosts, such as those of gRPC, know no other version. */
+  #forwardHttp2(call: object, connection: GuestConnection, request: IncomingMessage, response: ServerResponse): void {
+    // As: the response is one of HTTP/2.
+    const { stream } = response as unknown as Http2ServerResponse;
+    if (stream.destroyed) return;
+    const fail = (error: unknown): void =>
+      this.#fail(call, connection.socket, new Error(`${hostOf(connection).name} did not respond: ${messageOf(error)}`));
+    connection.openStream ??= this.#connectHttp2(connection, fail);
+    let upstream: ClientHttp2Stream;
+    try {
+      upstream = connection.openStream(request.headers, { endStream: stream.endAfterHeaders });
+    } catch (error) {
+      // The session of the lambda has ended while the call waited for its verdict.
+      return void fail(error);
+    }
+    upstream.on('response', (headers, flags) => {
+      const status = Number(headers[':status']);
+      this.#calls.report(call, { status });
+      if (!(flags & END_STREAM)) {
+        response.writeHead(status, plainHeaders(headers));
+        return void upstream.pipe(response, { end: false });
+      }
+      // Clients of gRPC read a status in headers only if nothing follows them.
+      if (!stream.destroyed) stream.respond({ ':status': status, ...plainHeaders(headers) }, { endStream: true });
+      upstream.resume();
+    });
+    // As: Node's types leave out that these are the headers of a message.
+    upstream.on('trailers', (trailers) => response.addTrailers(trailers as OutgoingHttpHeaders));
+    upstream.on('end', () => {
+      if (!upstream.rstCode) response.end();
+    });
+    upstream.on('error', (error) => this.#calls.report(call, failureOf(error)));
+    // A stream that is canceled, or whose connection closes, has no error.
+    upstream.on('close', () => {
+      if (upstream.rstCode || !stream.writableEnded) stream.close(upstream.rstCode || INTERNAL_ERROR);
+    });
+    response.on('close', () => upstream.close(stream.rstCode));
+    request.pipe(upstream);
+  }
+
+  #connectHttp2(connection: GuestConnection, fail: (error: Error) => void): OpenStream {
+    const { isTls, name, options } = hostOf(connection);
+    const { connect } = (isTls ? require('node:tls') : require('node:net')) as typeof import('node:net');
+    const http2 = require('node:http2') as typeof import('node:http2');
+    // As: a request takes the options of its connection.
+    const socket = this.#unwatched(() => connect({ ...options, ...(isTls && { ALPNProtocols: ['h2'] }) } as never));
+    reportElsewhere(socket);
+    const session = http2.connect(`http://${name}`, { createConnection: () => socket });
+    session.on('error', (error) => {
+      if (session.connecting) fail(error);
+    });
+    for (const end of ['goaway', 'close']) session.once(end, () => Reflect.deleteProperty(connection, 'openStream'));
+    connection.socket.once('close', () => session.close());
+    // The waiting client keeps the process alive by its own end of the connection.
+    session.unref();
+    return (...request) => session.request(...request);
+  }
+
   #fail(call: object, socket: Socket, error: Error): void {
     this.#calls.report(call, { ...failureOf(error), ended: true });
     socket.destroy(error);
   }
 
-  /** A stream of HTTP/2 is not to be read on the lambda's end. */
-  #sniff(call: object, side: 'request' | 'response', message: IncomingMessage): void {
-    const headers = Object.entries(message.headers).flatMap(([name, value]) => [name, String(value)]);
-    message.on('data', (part: Buffer) => this.#calls.takeBody(call, side, part, headers));
+  /** Reports the bodies of a call by HTTP/2, whose stream is not to be read on the lambda's end. */
+  #reportBodies(call: object, request: IncomingMessage, response: ServerResponse): void {
+    // As: the response is one of HTTP/2.
+    const { stream } = response as unknown as Http2ServerResponse;
+    request.on('data', (part: Buffer) => this.#calls.takeBody(call, 'request', part, linesOf(request.headers)));
+    sniff(stream, {
+      outgoing: (part) => this.#calls.takeBody(call, 'response', part(), linesOf(response.getHeaders())),
+      received: () => {},
+    });
   }
 }
 

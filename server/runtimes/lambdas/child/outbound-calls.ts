@@ -22,6 +22,9 @@ import {
   traceUndici,
 } from './trace-headers.ts';
 
+// Captured at start, because a lambda may replace the globals of its own process.
+const { nextTick } = process;
+
 const LONGEST_URL = 2_048;
 const LONGEST_HEADER = 200;
 const CUT_OFF = 'the connection was closed before the answer was complete';
@@ -56,6 +59,7 @@ export class OutboundCalls {
   readonly #traces = new WeakMap<object, string>();
   readonly #executionIds = new WeakMap<object, string>();
   #isTracing = false;
+  #isConnecting = false;
   #lastId = 0;
 
   constructor(report: (update: OutboundNews, bytes?: Uint8Array) => void) {
@@ -139,6 +143,13 @@ export class OutboundCalls {
       { id, body: { of: side, sizeBytes: sizes[side], ...encodings } },
       Uint8Array.from(part.subarray(0, free)),
     );
+  }
+
+  /** True for the connection that undici is making at this moment. */
+  takeConnecting(): boolean {
+    const isConnecting = this.#isConnecting;
+    this.#isConnecting = false;
+    return isConnecting;
   }
 
   isAwaited(matches: (head: RequestHead) => boolean, hostname: string, port: number): boolean {
@@ -234,6 +245,11 @@ export class OutboundCalls {
       this.#unsent.add(request);
       const traceId = traceUndici(request, this.traceOf());
       this.#start(request, undiciHeadOf(request), traceId);
+    });
+    on('undici:client:beforeConnect', () => {
+      this.#isConnecting = true;
+      // A connection that is made by a function of the lambda, or to no port, may not follow at once.
+      nextTick(() => this.takeConnecting());
     });
     on<{ request: UndiciRequest; socket: Socket }>('undici:client:sendHeaders', ({ request, socket }) => {
       this.#announced.set(socket, request);

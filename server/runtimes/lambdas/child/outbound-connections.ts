@@ -29,7 +29,7 @@ export class OutboundConnections {
       sentBytes: socket.bytesWritten,
       receivedBytes: socket.bytesRead,
     }));
-    if (this.#calls.isAwaited(() => true, target.hostname, target.port)) record.carryHttp();
+    if (this.#calls.takeConnecting()) record.carryHttp();
     this.#records.set(socket, record);
     const start = (): void => {
       // As: Node's own note of a request that uses the connection.

@@ -7,12 +7,13 @@ import {
   type OutboundRule,
   type OutboundTarget,
   type OutboundVerdict,
+  unresolved,
 } from '../../../model/outbound-rule.ts';
 import type { Address, OutboundRoutes, PortRoute } from '../process/protocol.ts';
 import type { CallNumbers } from './call-numbers.ts';
 import { type ConnectOptions, connectOptionsIn, targetOf } from './call-target.ts';
 import { divertHttpForms } from './http-forms.ts';
-import { Http2Calls, reportElsewhere } from './http2-calls.ts';
+import { Http2Calls, type OpenStream, reportElsewhere } from './http2-calls.ts';
 import { LookedUpNames } from './looked-up-names.ts';
 import { type MockedConnection, MockResponses } from './mock-responses.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
@@ -77,8 +78,12 @@ export class OutboundInterceptor {
     this.#calls = calls;
     calls.executionId = executionId;
     this.#connections = new OutboundConnections(calls);
-    this.#http2 = new Http2Calls(calls, this.#connections, (head) => this.#http2Connection(head));
-    calls.onTunnel = (socket) => void this.#tunnels.add(socket);
+    this.#http2 = new Http2Calls(calls, this.#connections, (...request) => this.#routeHttp2(...request));
+    calls.onTunnel = (socket) => {
+      this.#tunnels.add(socket);
+      // No other connection tells that HTTP/2 is spoken in it.
+      this.#http2.watch();
+    };
     calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
     this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make), callNumbers);
     calls.rulesOf = (head) => {
@@ -165,6 +170,13 @@ export class OutboundInterceptor {
     const target = this.#isOwn ? undefined : this.#targetOf(options);
     const verdict = target && this.#decide(target);
     if (target) this.#follow(socket, target, verdict);
+    // A function of the client may have looked up a placeholder.
+    if (target && options.lookup)
+      socket.on('lookup', (error, address) => {
+        // One that returns one address where several are to be returned gives none here.
+        const isPlaceholder = !error && typeof address === 'string' && this.#names.isPlaceholder(address);
+        if (isPlaceholder) socket.destroy(ruleError(unresolved(0, []), target));
+      });
     if (!target || !verdict) return apply(ownConnect, socket, args);
     const error = ruleError(verdict, target);
     if (error) return this.#looksUp(socket, args, options, verdict.delayMs, error);
@@ -277,17 +289,20 @@ export class OutboundInterceptor {
     return target && this.#answeredHere(head, this.#decide(target));
   }
 
-  #answeredHere(head: RequestHead, verdict: OutboundVerdict | undefined): MockedForm | undefined {
-    const formOf = optionsOf(head.url);
-    const target = this.#plainTarget(formOf);
-    if (!target || !verdict || verdict.action === 'pass') return undefined;
+  #answeredHere(
+    head: RequestHead,
+    verdict: OutboundVerdict | undefined,
+    target = this.#plainTarget(optionsOf(head.url)),
+    isDelayed = false,
+  ): MockedForm | undefined {
+    if (!target || !verdict || (verdict.action === 'pass' && !isDelayed)) return undefined;
     const connection = {
       target,
       verdict,
       // All requests to the lambda's own CRM are for its mock.
       ...(!target.isCrm && { otherwise: this.#otherwise(target) }),
       isTls: head.url.startsWith('https:'),
-      formOf,
+      formOf: optionsOf(head.url),
       decideWithout: this.#decideWithout(target),
     };
     return { connection, error: ruleError(verdict, target) };
@@ -332,18 +347,24 @@ export class OutboundInterceptor {
     release();
   }
 
-  /** A connection on which a request by HTTP/2 is answered here, or fails; undefined for all others. Its session may have been made for an address. */
-  #http2Connection(head: RequestHead): Socket | undefined {
-    const target = this.#isOwn ? undefined : this.#plainTarget(optionsOf(head.url));
-    if (!target) return undefined;
-    // The policy has decided on the address: a test may call a server of this machine by the name of the real one.
-    const { blockedAs: _, ...ruledTarget } = target;
-    const byRule = this.#routes.rules.length > 0 ? this.#decide(ruledTarget) : undefined;
-    const form = this.#formIn(head) ?? this.#answeredHere(head, byRule);
-    if (!form) return undefined;
-    const socket = this.#socketFor(form);
-    if (!form.error) reportElsewhere(socket);
-    return socket;
+  /** A request by HTTP/2 may need another connection than its session's, which may have been made for an address or by a proxy. */
+  #routeHttp2(head: RequestHead, socket: Socket | undefined, openStream: OpenStream) {
+    const leavesMachine = socket !== undefined && this.#calls.leavesMachine(socket);
+    const ruledTarget = this.#isOwn ? undefined : this.#plainTarget(optionsOf(head.url));
+    if (!ruledTarget) return { leavesMachine };
+    const isInTunnel = socket !== undefined && this.#tunnels.has(socket);
+    // Without a tunnel, the policy has decided on the address: a test may call a server of this machine by the name of the real one.
+    const isCrm = ruledTarget.isCrm && leavesMachine;
+    const { blockedAs: _, ...addressTarget } = { ...ruledTarget, isOutside: leavesMachine, isCrm };
+    const target = isInTunnel ? ruledTarget : addressTarget;
+    const verdict = this.#decide(target);
+    const isDelayed = isInTunnel && verdict?.action === 'pass' && verdict.delayMs > 0;
+    const form = this.#formIn(head) ?? this.#answeredHere(head, verdict, target, isDelayed);
+    if (!form) return { leavesMachine: target.isOutside === true };
+    Object.assign(form.connection, { openStream });
+    const other = this.#socketFor(form);
+    if (!form.error) reportElsewhere(other);
+    return { other, leavesMachine: false };
   }
 
   /** A socket to the mock responses, or one that waits and fails as a rule says. */

@@ -18,12 +18,10 @@ import { monotonicMs } from '../../../system/clock.ts';
 import { CertificateAuthority } from './certificate-authority.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 import { NO_EXECUTION, type ProxyOrder } from './program-variables.ts';
-import { SERVER_FIRST_PORTS } from './rule-error.ts';
+import { SERVER_FIRST_PORTS, SERVER_FIRST_TLS_PORTS } from './rule-error.ts';
 
 /** The first byte of a TLS handshake. */
 const TLS_HANDSHAKE = 0x16;
-/** The ports of such protocols with TLS from the start. */
-const SERVER_FIRST_TLS_PORTS = new Set([465, 990, 993, 995]);
 /** A client that sends nothing for this time waits for the server. */
 const SILENCE_MS = 500;
 /** At other ports the client usually speaks first, but it may take its time: on a busy machine, reading certificates can last seconds. */
@@ -132,13 +130,16 @@ export function startProgramProxy(
     const secureContext = await authority.contextFor(host);
     const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] });
     tunnels.set(secure, tunnel);
+    let isTrusted = false;
     secure.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-      const error = code?.includes('ALERT') ? `${message.trim()} (${REJECTED_CERTIFICATE})` : message;
+      const isRejected = !isTrusted || code?.includes('ALERT');
+      const error = isRejected ? `${message.trim()} (${REJECTED_CERTIFICATE})` : message;
       calls.update(tunnel.record, { connection, error, ended: true });
       socket.destroy();
     });
     secure.on('close', () => calls.update(tunnel.record, { connection, ended: true }));
     await once(secure, 'secure');
+    isTrusted = true;
     if ((await firstByte(secure, silenceLimit(port, SERVER_FIRST_TLS_PORTS))) !== undefined)
       return void inTunnel.emit('connection', secure);
     if (!secure.readable) return void secure.destroy();
@@ -181,7 +182,7 @@ function isRunning(pid: number): boolean {
 }
 
 const REJECTED_CERTIFICATE =
-  "the program does not accept the certificate of Terrarium's proxy. To leave the calls of the lambda's programs alone, set its variable HTTPS_PROXY to an empty text";
+  "the program seems not to accept the certificate of Terrarium's proxy. To leave the calls of the lambda's programs alone, set its variable HTTPS_PROXY to an empty text";
 const UNKNOWN_TEXT =
   'This proxy is for programs that a lambda starts: they get its address and password in HTTP_PROXY.\n';
 const UNKNOWN_CLIENT = { 'proxy-authenticate': 'Basic realm="Terrarium"', 'content-type': 'text/plain' };

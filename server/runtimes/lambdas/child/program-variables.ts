@@ -26,6 +26,8 @@ export function orderedProxy(): ProxyOrder | undefined {
 const PROXY_NAMES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY'];
 const SYSTEM_NAMES =
   process.platform === 'win32' ? PROXY_NAMES : [...PROXY_NAMES, ...PROXY_NAMES.map((name) => name.toLowerCase())];
+/** They make exceptions from a proxy that the program does not use here. */
+const EXCEPTION_NAMES = ['NO_PROXY', 'no_proxy'];
 const CA_NAMES = [
   'SSL_CERT_FILE',
   'CURL_CA_BUNDLE',
@@ -65,6 +67,7 @@ export class ProgramProxy {
     const address = `http://${executionId}:${password}@127.0.0.1:${port[0]}`;
     return {
       ...Object.fromEntries(CA_NAMES.filter((name) => env[name] === undefined).map((name) => [name, caFile])),
+      ...Object.fromEntries(EXCEPTION_NAMES.filter((name) => env[name] !== undefined).map((name) => [name, ''])),
       ...Object.fromEntries(SYSTEM_NAMES.map((name) => [name, address])),
     };
   }

@@ -56,7 +56,8 @@ export function propagateToChildren(
   const notedPrograms = new Set<string>();
   const noteUnruled = ({ text, program, isCompound }: Command, isProxied: boolean): void => {
     const { routes } = describe();
-    if (notedPrograms.has(program) || (isProxied && USES_PROXY.test(program) && !isCompound)) return;
+    const isCertain = isProxied && USES_PROXY.test(program) && !isCompound && !IGNORES_PROXY.test(text);
+    if (notedPrograms.has(program) || isCertain) return;
     if (!blocksEverything(routes) && !crmNames(routes).some((name) => text.includes(name))) return;
     notedPrograms.add(program);
     const condition = isProxied ? ', unless it uses the variable HTTP_PROXY' : '';
@@ -121,8 +122,10 @@ export function propagateToChildren(
 
 const SHELL = /(^|[\\/])(sh|bash|cmd\.exe)$/i;
 const NODE = /^node(\.exe)?$/i;
-/** Programs that use the proxy for all that they do. */
+/** Programs that use the proxy, unless their arguments prevent it. */
 const USES_PROXY = /^(curl|wget|git|pip3?)$/;
+/** Options and addresses with which they do not, such as those of SSH. */
+const IGNORES_PROXY = /\s--no-?proxy\b|\b(ssh|git):\/\/|\s[\w.-]+@[\w.-]+:/;
 /** They trust no certificates of variables, so the proxy would make each of their calls fail. */
 const BROWSER = /chrom|firefox|msedge|webkit/i;
 const LONGEST_COMMAND = 200;

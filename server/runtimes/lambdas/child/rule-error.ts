@@ -10,12 +10,16 @@ const refusals = new WeakSet<object>();
 
 /** The ports of FTP, SSH, mail and MySQL, where a client waits for the server, unless it starts TLS. */
 export const SERVER_FIRST_PORTS: ReadonlySet<number> = new Set([21, 22, 25, 110, 143, 587, 1025, 2525, 3306]);
+/** The ports of such protocols with TLS from the start. */
+export const SERVER_FIRST_TLS_PORTS: ReadonlySet<number> = new Set([465, 990, 993, 995]);
 
 /** Returns the error that a rule or the policy has a call fail with, if any. */
 export function ruleError(verdict: OutboundVerdict, target: OutboundTarget): Error | undefined {
   const { action, error } = verdict;
   // The clients would wait for a greeting until the invocation times out.
-  const isServerFirst = target.isMockedPort || (target.isOutside && SERVER_FIRST_PORTS.has(target.port));
+  const isServerFirst =
+    target.isMockedPort ||
+    (target.isOutside && (SERVER_FIRST_PORTS.has(target.port) || SERVER_FIRST_TLS_PORTS.has(target.port)));
   if (isServerFirst && (action === 'answer' || (action === 'fail' && !error)))
     return unsuitableRuleError(verdict, target, NEEDS_HTTP);
   const reason = reasonOfVerdict(verdict, target);

@@ -25,7 +25,8 @@ export interface WireWatcher {
 /** The start of a request whose head is not complete; `target` may be cut off. */
 export type OpenHead = { method: string; target: string } | undefined;
 
-const REQUEST_START = /^[A-Z-]{3,20} [^ ]+ ?/;
+/** The first line, or its beginning. Commands of mail and FTP look like it, but have no version. */
+const REQUEST_START = /^[A-Z-]{3,20} [^ \r\n]([^\r\n]* HTTP\/|[^\r\n]*$)/;
 /** Clients request a path or a whole address. Anything else can be the rest of a body, or of another protocol. */
 const HEAD_START = /^([A-Z-]{3,20}) (?=[/hH]|$)(\S*)/;
 

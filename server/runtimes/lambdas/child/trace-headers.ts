@@ -96,7 +96,7 @@ export function traceUndici(request: ChangeableRequest, trace: TraceHeaders | un
   return readTraceParent(trace.traceparent)?.traceId;
 }
 
-type Http2Headers = Record<string, unknown> | readonly unknown[] | undefined | null;
+export type Http2Headers = Record<string, unknown> | readonly unknown[] | undefined | null;
 
 export function traceHttp2(headers: Http2Headers, trace: TraceHeaders | undefined): Http2Headers {
   const lines = Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat();

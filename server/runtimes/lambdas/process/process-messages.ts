@@ -36,7 +36,7 @@ export const noteHead = z.object({
 });
 export type NoteHead = z.output<typeof noteHead>;
 
-/** News of an outbound call, and with `body` the next part of a body, empty once MAX_CAPTURED_BYTES of it have been sent. */
+/** A report about an outbound call; `body` is the next part of a body, empty once MAX_CAPTURED_BYTES of it have been sent. */
 export const outboundHead = z.object({
   number,
   id: z.int(),
