@@ -19,7 +19,7 @@ import {
 } from './speed/harness.ts';
 import { memoryMb, ownProcessorMs } from './speed/memory.ts';
 import { endPeer, FUNCTION_PEERS, startPeer } from './speed/peers.ts';
-import { storeLines } from './speed/stores.ts';
+import { storeLines } from './speed/store-lines.ts';
 import type { Terrarium } from './speed/terrarium.ts';
 
 const ROUND_MS = 400;

@@ -8,7 +8,7 @@ import { typeIdOf } from '../server/model/type-names.ts';
 import { LAMBDA } from '../server/model/types/lambda.ts';
 import { type Account, logIn, makeAccount, rootPairOf } from '../server/testing/account.ts';
 import { basic, bearer, type Reply, send } from '../server/testing/checked-client.ts';
-import { fetchInProcess } from '../server/testing/in-process-request.ts';
+import { fetchInProcess } from '../server/testing/fetch-in-process.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
 import { entitlementOf, grant } from '../server/testing/tenant.ts';
 import { neededBy, type Operation, operations, requestOf, type Values, valuesOf } from './matrix-operation.ts';

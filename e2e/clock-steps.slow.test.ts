@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { basic, send } from '../server/testing/checked-client.ts';
 import { buildCommand, CliRunner, type RunningCommand } from '../server/testing/command.ts';
-import { isMissing } from '../server/testing/missing-here.ts';
+import { isMissing } from '../server/testing/is-missing.ts';
 
 /** A platform whose wall clock is set while it runs, and whose monotonic clock is not: as after a night in which the machine slept. */
 const KEY = { TERRARIUM_ROOT_API_KEY: 'night', TERRARIUM_ROOT_API_SECRET: 'test' };

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { basic, send } from '../server/testing/checked-client.ts';
 import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { makeEngineProxy } from '../server/testing/engine-proxy.ts';
-import { startSlowRegistry } from '../server/testing/image-registry.ts';
 import { type Platform, refusal, startPlatform } from '../server/testing/platform.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
+import { startSlowRegistry } from '../server/testing/slow-registry.ts';
 import { type Body, containerBody, createTenant, grant, makeUser, type Tenant } from '../server/testing/tenant.ts';
 
 const POLL = { interval: 50 };

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { authOf } from '../server/testing/archive.ts';
 import { CliRunner } from '../server/testing/command.ts';
 import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
-import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
+import { removeTestWorld } from '../server/testing/remove-test-world.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant, withEnvironment } from '../server/testing/tenant.ts';
 

@@ -1,6 +1,6 @@
 import Docker from 'dockerode';
 import { requireEngine, testImage } from '../server/testing/engine.ts';
-import { startSlowRegistry } from '../server/testing/image-registry.ts';
+import { startSlowRegistry } from '../server/testing/slow-registry.ts';
 import { expectNoFaults } from './axe.ts';
 import { expect, type Page, test, type WindowPlatform } from './window.ts';
 

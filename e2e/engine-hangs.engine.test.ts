@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { expectNoLeftovers, IDLE, requireEngine, testImage } from '../server/testing/engine.ts';
-import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { type EngineProxy, makeEngineProxy } from '../server/testing/engine-proxy.ts';
 import { type Platform, startPlatform } from '../server/testing/platform.ts';
+import { removeTestWorld } from '../server/testing/remove-test-world.ts';
 import { type ResourceFactory, resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant, type Tenant } from '../server/testing/tenant.ts';
 

@@ -17,8 +17,8 @@ import {
   requireEngine,
   testImage,
 } from '../server/testing/engine.ts';
-import { removeTestWorld } from '../server/testing/engine-leftovers.ts';
 import { startPlatform } from '../server/testing/platform.ts';
+import { removeTestWorld } from '../server/testing/remove-test-world.ts';
 import { resourceFactoryFor } from '../server/testing/resource-factory.ts';
 import { type Body, createTenant } from '../server/testing/tenant.ts';
 

@@ -1,7 +1,7 @@
 import { resourceTypes, typeOfWord } from '../server/model/registry.ts';
 import { isTypeWord, type TypeWord } from '../server/model/type-words.ts';
 import { type DocumentedOperation, documentedOperations, parameterOf } from '../server/testing/api-document.ts';
-import type { Init } from '../server/testing/in-process-request.ts';
+import type { Init } from '../server/testing/fetch-in-process.ts';
 import type { MatrixWorld } from './matrix-world.ts';
 
 /** One operation of the API document. */

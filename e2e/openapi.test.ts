@@ -14,7 +14,7 @@ import { rootPairOf } from '../server/testing/account.ts';
 import { type DocumentedOperation, documentedOperations, GATEWAY, wordsFor } from '../server/testing/api-document.ts';
 import { send } from '../server/testing/checked-client.ts';
 import { type Platform, sharedPlatform, startPlatform } from '../server/testing/platform.ts';
-import { restoreWorldAfterEach } from '../server/testing/restore-world.ts';
+import { restoreWorldAfterEach } from '../server/testing/restore-world-after-each.ts';
 
 /** The API document compared with the platform: it lists all routes and no others, with their real responses. */
 

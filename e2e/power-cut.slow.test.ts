@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../server/storage/world/world-store.ts';
 import { basic, send } from '../server/testing/checked-client.ts';
-import { isMissing } from '../server/testing/missing-here.ts';
+import { isMissing } from '../server/testing/is-missing.ts';
 import { testOptions } from '../server/testing/small-world.ts';
 
 /*

@@ -4,8 +4,8 @@ import { USER_FAILURE } from '../server/cli/describe-failure.ts';
 import { STOP_MESSAGE } from '../server/cli/end-with-parent.ts';
 import type { ServerChild } from './electron-parts.ts';
 import { LastLines } from './last-lines.ts';
-import { type Addresses, untilReady } from './ready-file.ts';
 import { RESTART_POLICY, type RestartPolicy, restartDelayMs } from './restart-policy.ts';
+import { type Addresses, untilReady } from './until-ready.ts';
 
 /** State of the server. `output` contains its last lines. */
 export type ServerState =

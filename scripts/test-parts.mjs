@@ -50,7 +50,7 @@ export const inOwnNetwork = (command) => [...(ownNetwork ?? []), ...command];
 delete process.env.NODE_EXTRA_CA_CERTS;
 
 const missing = await missingKinds();
-/** Read by the tests that need only a program (server/testing/missing-here.ts). */
+/** Read by the tests that need only a program (server/testing/is-missing.ts). */
 process.env.TERRARIUM_TESTS_WITHOUT = [...missing.keys()].join(',');
 
 /** True if the machine lacks a kind of test (scripts/test-machine.mjs). */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../model/errors.ts';
 import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
 import { listeners } from '../platform/declarations.ts';
-import { probeEngine } from '../platform/engine-probe.ts';
+import { probeEngine } from '../platform/probe-engine.ts';
 import { INSTALL_READER } from '../runtimes/pipelines/declaration.ts';
 import { missingNode, nodeProgram, otherRuntime } from '../system/node-program.ts';
 import { runProgram } from '../system/programs.ts';

@@ -20,8 +20,8 @@ import { packageFile } from '../system/package-file.ts';
 import { beginOf } from '../system/processes.ts';
 import { temporaryVariable } from '../system/temporary.ts';
 import { buildCommand, CliRunner } from '../testing/command.ts';
-import { isMissing } from '../testing/missing-here.ts';
-import { isAlive } from '../testing/process-alive.ts';
+import { isAlive } from '../testing/is-alive.ts';
+import { isMissing } from '../testing/is-missing.ts';
 
 let cli: CliRunner;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { findingText } from '../runtimes/pipelines/keywords.ts';
 import { CANCELED, PipelineError } from '../runtimes/pipelines/pipeline-error.ts';
 import type { PipelinePlan, PipelineRequest, PlanOfJob, PlanOfJobs } from '../runtimes/pipelines/pipeline-request.ts';
 import { onChanges, readRepository } from '../runtimes/pipelines/repository.ts';
-import { type PipelineRetry, retryRequest } from '../runtimes/pipelines/retry.ts';
+import { type PipelineRetry, retryRequest } from '../runtimes/pipelines/retry-request.ts';
 import { type PipelineSource, SOURCES } from '../runtimes/pipelines/rules.ts';
 import {
   SAMPLE_BRANCH,

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { invocation, text } from '../testing/gateway.ts';
 import { MemoryLog } from '../testing/memory-log.ts';
 import { AsyncResults, type StoredResult } from './async-results.ts';
-import { defaultLimits } from './limits.ts';
+import { defaultLimits } from './gateway-limits.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

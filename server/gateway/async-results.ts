@@ -5,8 +5,8 @@ import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Uuid } from '../model/record.ts';
 import { Lifetimes } from '../system/lifetimes.ts';
 import { type Answer, jsonAnswer } from './exchange.ts';
+import type { GatewayLimits } from './gateway-limits.ts';
 import { contentTypeOf, failureAnswer } from './lambda-call.ts';
-import type { GatewayLimits } from './limits.ts';
 
 export interface FinishedResult {
   state: 'finished';

@@ -7,8 +7,8 @@ import type { AsyncCalls, AsyncResults, FinishedResult } from './async-results.t
 import type { CallerCheck } from './caller-check.ts';
 import { ANY_ORIGIN, type CorsPolicy } from './cors.ts';
 import { type Answer, type Exchange, jsonAnswer } from './exchange.ts';
+import type { GatewayLimits } from './gateway-limits.ts';
 import { lambdaCall } from './lambda-call.ts';
-import type { GatewayLimits } from './limits.ts';
 import { type RequestTarget, readBody } from './request.ts';
 
 export interface BuiltInRoute {

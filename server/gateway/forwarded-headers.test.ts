@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type WebSocket as ClientSocket, WebSocket, WebSocketServer } from 'ws';
-import { TestShop } from '../testing/container-instances.ts';
 import { json, TestGateway, text } from '../testing/gateway.ts';
+import { TestShop } from '../testing/test-shop.ts';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {

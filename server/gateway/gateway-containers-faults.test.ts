@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { InstanceServer, TestShop } from '../testing/container-instances.ts';
+import { InstanceServer, TestShop } from '../testing/test-shop.ts';
 
 const started: TestShop[] = [];
 async function shopWith(options: ConstructorParameters<typeof TestShop>[0] = {}): Promise<TestShop> {

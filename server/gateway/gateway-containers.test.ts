@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { TestShop } from '../testing/container-instances.ts';
+import { TestShop } from '../testing/test-shop.ts';
 
 const started: TestShop[] = [];
 async function shopWith(options: ConstructorParameters<typeof TestShop>[0] = {}): Promise<TestShop> {

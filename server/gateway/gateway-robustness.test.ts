@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Outcome } from '../model/invocation.ts';
 import { TestGateway, text } from '../testing/gateway.ts';
-import { defaultLimits, type GatewayLimits } from './limits.ts';
+import { defaultLimits, type GatewayLimits } from './gateway-limits.ts';
 
 const HOST = 'Host: localhost\r\n';
 

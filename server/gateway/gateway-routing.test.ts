@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TestShop } from '../testing/container-instances.ts';
 import { json, ok, TestGateway, text } from '../testing/gateway.ts';
+import { TestShop } from '../testing/test-shop.ts';
 
 let gateway: TestGateway;
 beforeEach(async () => {

@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type InstanceServer, TestShop } from '../testing/container-instances.ts';
 import { text } from '../testing/gateway.ts';
+import { type InstanceServer, TestShop } from '../testing/test-shop.ts';
 
 const started: TestShop[] = [];
 async function shopWith(options: ConstructorParameters<typeof TestShop>[0] = {}): Promise<TestShop> {

@@ -33,7 +33,7 @@ import { ANY_ORIGIN, preflightedMethod } from './cors.ts';
 import type { LimitUse } from './endpoint.ts';
 import { type Answer, Exchange, errorAnswer } from './exchange.ts';
 import { hideWindowCookies } from './forwarded-headers.ts';
-import { defaultLimits, type GatewayLimits } from './limits.ts';
+import { defaultLimits, type GatewayLimits } from './gateway-limits.ts';
 import { Pipeline, type PipelineParts } from './pipeline.ts';
 import { PublishedEndpoints } from './published-endpoints.ts';
 import { takeReplayOf } from './replay-header.ts';

@@ -13,12 +13,12 @@ import { type Client, findLambda } from './client.ts';
 import { findMainFile, readManifest, seedOfEnvironment } from './lambda-project.ts';
 
 /** Environment for a lambda that is named without a path, in a world without environments. */
-const OWN_PLACE = '/local/test';
+const DEFAULT_ENVIRONMENT_PATH = '/local/test';
 const endpoints = z.array(
   z.looseObject({ properties: z.looseObject({ resource: z.string(), public_url: z.string() }) }),
 );
 /** Name of the API that is created in an environment without one. */
-const OWN_API = { provider: { id: 'default-gateway-manager', locations: ['default-gateway'] } };
+const DEFAULT_API = { provider: { id: 'default-gateway-manager', locations: ['default-gateway'] } };
 
 /**
  * Creates or updates a lambda and its endpoint by applying a seed, which creates missing parents and is one commit.
@@ -34,7 +34,7 @@ export async function deploy(client: Client, named: string, source: LambdaSource
   const environments = pathsIn(
     await client.ask(treeRoutes.searchTree, { query: { word: 'environments', limit: '1000' } }),
   );
-  const path = named.startsWith('/') ? named : `${onlyPlace(environments, named)}/${named}`;
+  const path = named.startsWith('/') ? named : `${onlyEnvironmentPath(environments, named)}/${named}`;
   const parentNames = path.split('/').slice(1, -1);
   const name = lastNameOf(path);
   if (parentNames.length < 2 || [...parentNames, name].includes('')) {
@@ -108,7 +108,7 @@ async function apiWith(
   const apiendpoints = { [name]: { properties } };
   return existingApi
     ? { [lastNameOf(existingApi)]: { apiendpoints } }
-    : { [parentNames.join('-')]: { properties: OWN_API, apiendpoints } };
+    : { [parentNames.join('-')]: { properties: DEFAULT_API, apiendpoints } };
 }
 
 async function urlOf(client: Client, lambda: string, endpoint: string): Promise<string> {
@@ -119,8 +119,8 @@ async function urlOf(client: Client, lambda: string, endpoint: string): Promise<
 }
 
 /** The path of the only environment; a new path if there is none. */
-function onlyPlace(paths: readonly string[], named: string): string {
-  if (paths.length <= 1) return paths[0] ?? OWN_PLACE;
+function onlyEnvironmentPath(paths: readonly string[], named: string): string {
+  if (paths.length <= 1) return paths[0] ?? DEFAULT_ENVIRONMENT_PATH;
   const advice = `Give the path of the lambda in one of ${paths.join(', ')}`;
   throw failure('AMBIGUOUS', `'${named}' matches ${paths.length} environments. ${advice}`);
 }

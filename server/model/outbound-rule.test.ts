@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { decideOutbound, meets, type OutboundRule } from './outbound-rule.ts';
-import { outboundRulesRequest } from './outbound-rule-schema.ts';
+import { outboundRulesRequest } from './outbound-rules-request.ts';
 
 const crm = { hostname: 'crm.example', port: 443, isCrm: true };
 const other = { hostname: 'api.partner.example', port: 8443, isCrm: false };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { inTime } from '../testing/in-time.ts';
 import { canonicalHost, withoutTrailing } from './host-names.ts';
-import { unsetVariables } from './read-variables.ts';
+import { unsetVariables } from './unset-variables.ts';
 
 it.each([
   ['a//', 'a'],

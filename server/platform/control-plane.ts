@@ -5,7 +5,6 @@ import { answerErrors, errorBody } from '../api/server/answer-error.ts';
 import { limitBytesInFlight } from '../api/server/bytes-in-flight.ts';
 import { compressAnswers } from '../api/server/compress.ts';
 import { refuseMalformed } from '../api/server/connection-faults.ts';
-import { type ExchangeRecording, recordExchange } from '../api/server/exchange-recording.ts';
 import type { FaultRules } from '../api/server/fault-rules.ts';
 import { isOurHost } from '../api/server/host-guard.ts';
 import {
@@ -16,6 +15,7 @@ import {
   keepIdleConnections,
 } from '../api/server/listening.ts';
 import { BODY_LIMIT_SETTING } from '../api/server/read-body.ts';
+import { type ExchangeRecording, recordExchange } from '../api/server/record-exchange.ts';
 import { RequestTurns } from '../api/server/request-turns.ts';
 import {
   isWebSocketHandshake,

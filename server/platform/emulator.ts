@@ -19,7 +19,6 @@ import { Addresses, hostsOf } from './addresses.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { completeOptions } from './config.ts';
 import { type Config, IN_MEMORY, type StartOptions } from './config-schema.ts';
-import { startControlPlane } from './control-plane-listener.ts';
 import { openData } from './data.ts';
 import { archivedIn, type ListenerUrls, resetTopics } from './declarations.ts';
 import { freshWorldsOf, makeFirstWorld, saveFirstRules } from './first-world.ts';
@@ -27,6 +26,7 @@ import { Host } from './host.ts';
 import { plugins } from './plugins.ts';
 import type { RunningPlatform, TerrariumHooks, Tour } from './running-platform.ts';
 import { originsOf, settingsService } from './settings-service.ts';
+import { startControlPlane } from './start-control-plane.ts';
 import { createTestService, type TestService } from './test-service.ts';
 import { eventStreams, settingsServices, stopRequests } from './window-plugin.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type KeptOutboundRules, outboundRulesIn } from '../inspector/devtools/outbound-rules.ts';
-import { type ScmAccess, withScmAt } from '../mocks/scm/scm-address.ts';
+import { type ScmAccess, withScmAt } from '../mocks/scm/scm-access.ts';
 import { PlatformError } from '../model/errors.ts';
-import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
+import type { OutboundRulesRequest } from '../model/outbound-rules-request.ts';
 import type { StoredResource, World } from '../model/record.ts';
 import { ORGANIZATION } from '../model/rules/hierarchy.ts';
 import { USER } from '../model/type-names.ts';

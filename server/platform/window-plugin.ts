@@ -46,7 +46,7 @@ export const windowPlugin = plugin({
       const [{ windowRouter }, { settingsRouter }, { endpointUses }, settings] = await Promise.all([
         import('../inspector/live/window-routes.ts'),
         import('../inspector/devtools/settings-routes.ts'),
-        import('../inspector/recorder/endpoint-activity.ts'),
+        import('../inspector/recorder/endpoint-uses.ts'),
         platform.slot(settingsServices)(),
       ]);
       const parts = {

@@ -5,7 +5,7 @@ import type { Change, Commit } from '../model/commit.ts';
 import type { ExchangeRecord } from '../model/exchange-record.ts';
 import type { Invocation, LambdaCall, LambdaInvoker, StartedInvocation } from '../model/invocation.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
-import type { OutboundRulesRequest } from '../model/outbound-rule-schema.ts';
+import type { OutboundRulesRequest } from '../model/outbound-rules-request.ts';
 import type { PipelineDeployment, PipelineRun } from '../model/pipeline-run.ts';
 import type { StoredResource, Uuid } from '../model/record.ts';
 import type { TypeWord } from '../model/type-words.ts';

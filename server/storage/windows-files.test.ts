@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { cause, record, testOptions } from '../testing/small-world.ts';
-import { systemError } from '../testing/storage-files.ts';
+import { systemError } from '../testing/test-files.ts';
 import { FolderFiles } from './files/folder-files.ts';
 import { isSameFile } from './files/folder-lock.ts';
 import { RecordLogs } from './records/record-logs.ts';

@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { isAlive } from '../testing/process-alive.ts';
+import { isAlive } from '../testing/is-alive.ts';
 import { descendantsOf, killOrphans, killTree, OWN_GROUP, signalGroup } from './process-tree.ts';
 import { type ChildProcess, startProgram } from './programs.ts';
 

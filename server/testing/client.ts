@@ -1,4 +1,4 @@
-import { fetchInProcess } from './in-process-request.ts';
+import { fetchInProcess } from './fetch-in-process.ts';
 
 /** A response with its body: parsed if it is JSON, otherwise text. */
 export interface Reply {

@@ -10,7 +10,7 @@ import { hashPassword, verifyPassword } from '../services/security/passwords.ts'
 import { securityRouter } from '../services/security/routes.ts';
 import { type Reply, send } from './client.ts';
 import { MemoryLog } from './memory-log.ts';
-import { TestWorld } from './security-world.ts';
+import { TestWorld } from './test-world.ts';
 
 /** The password of all test users. */
 export const PASSWORD = 'correct horse';

@@ -4,8 +4,8 @@ import type { ErrorDetail } from '../../../server/model/errors.ts';
 import { isJsonObject, jsonIn } from '../../../server/model/json.ts';
 import { type Failure, FailureError } from './failure.ts';
 import type { AnswerAt } from './routes.ts';
+import { sessionHeaders } from './session-key.ts';
 import { sessionState } from './session-state.ts';
-import { sessionHeaders } from './window-key.ts';
 
 export type Answer<T> = { ok: true; value: T } | { ok: false; failure: Failure };
 export type Method = Uppercase<Verb>;

@@ -1,6 +1,6 @@
 import { shellWord } from '../../../server/model/shell-command.ts';
 import { addressOf, type Query } from './client.ts';
-import type { RecordedExchange } from './traffic.ts';
+import type { RecordedExchange } from './use-traffic.ts';
 
 /** The headers that every client sets itself, or that belong to one connection. */
 const LEFT_OUT = new Set(

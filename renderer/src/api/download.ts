@@ -1,6 +1,6 @@
 import { toast } from '../components/toasts.tsx';
 import { addressOf } from './client.ts';
-import { sessionHeaders } from './window-key.ts';
+import { sessionHeaders } from './session-key.ts';
 
 /** Lets the browser save a response as a file, under this name unless the server sends one. Shows an error if the request failed. */
 export async function download(path: string, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { sessionHeaders } from './window-key.ts';
+import { sessionHeaders } from './session-key.ts';
 
 /** The delay before a broken stream is opened again, until the server sets another delay. */
 const RETRY_MS = 3_000;

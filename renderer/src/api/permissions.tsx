@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, useContext } from 'react';
-import { useIdentity } from './identity.ts';
 import { keys } from './query-client.ts';
-import { useRead } from './read.ts';
+import { useIdentity } from './use-identity.ts';
+import { useRead } from './use-read.ts';
 
 /** The requirement of a control: an action, an action of any type (`*.create`), viewing the entire platform, or being root. */
 export type Need = 'root' | 'all' | `${string}.${string}`;

@@ -19,7 +19,7 @@ import {
 } from 'lucide-react';
 import type { TypeKind } from '../../../server/api/routes/type-naming.ts';
 import type { TypeWord } from '../../../server/model/type-words.ts';
-import { fqonOf, type PlatformRecord, referenceId } from './world.ts';
+import { fqonOf, type PlatformRecord, referenceId } from './use-world.ts';
 
 /** `typeKinds()`, written in when the window is built (vite.config.ts): the registry itself would bring every schema along. */
 declare const TYPE_KINDS: readonly TypeKind[];

@@ -1,8 +1,8 @@
 import { answered, ask } from './client.ts';
 import { failureOf } from './failure.ts';
 import { queryClient } from './query-client.ts';
+import { keepSessionKey, makeSessionKey } from './session-key.ts';
 import { sessionState } from './session-state.ts';
-import { keepSessionKey, makeSessionKey } from './window-key.ts';
 
 /** The credentials for a sign-in: the code of the opened address (valid once), or a user name and password. */
 export type Credentials = { code: string } | { username: string; password: string };

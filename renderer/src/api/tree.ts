@@ -5,7 +5,7 @@ import type { TypeWord } from '../../../server/model/type-words.ts';
 import { load } from './client.ts';
 import { nullIfNotFound } from './failure.ts';
 import { keys } from './query-client.ts';
-import { readOptions, useRead } from './read.ts';
+import { readOptions, useRead } from './use-read.ts';
 
 export type { TreeNode } from '../../../server/api/routes/tree.ts';
 

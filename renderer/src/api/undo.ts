@@ -2,8 +2,8 @@ import { type NewToast, toast } from '../components/toasts.tsx';
 import { noteStep } from '../preferences/preferences.ts';
 import { send } from './client.ts';
 import { failureOf } from './failure.ts';
-import { isRoot } from './identity.ts';
 import { queryClient } from './query-client.ts';
+import { isRoot } from './use-identity.ts';
 
 /** Shows that something was changed; for root, whose reverts are accepted, with a way to undo the commits. */
 export function toastWithUndo(

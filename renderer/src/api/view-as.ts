@@ -1,8 +1,8 @@
 import { send } from './client.ts';
-import { SESSION, TOPIC } from './identity.ts';
 import { live } from './live.ts';
 import { queryClient } from './query-client.ts';
-import { readOptions } from './read.ts';
+import { SESSION, TOPIC } from './use-identity.ts';
+import { readOptions } from './use-read.ts';
 
 /** Everything is asked for again as another user, or with one's own (null). */
 export async function lookAs(userId: string | null): Promise<void> {

@@ -10,7 +10,7 @@ const LazyEditor = lazy(() =>
   ),
 );
 const LazyDiff = lazy(() =>
-  import('./editor/merge-view.tsx').then(
+  import('./editor/merge.tsx').then(
     ({ Merge }) => ({ default: Merge }),
     () => ({ default: PlainDiff }),
   ),

@@ -22,8 +22,8 @@ import {
   sortedRows,
 } from './grid-layout.ts';
 import { Skeleton } from './skeleton.tsx';
-import { useSteadyScroll } from './steady-scroll.ts';
-import { useWidth } from './width.ts';
+import { useSteadyScroll } from './use-steady-scroll.ts';
+import { useWidth } from './use-width.ts';
 
 export type { GridColumn } from './grid-layout.ts';
 

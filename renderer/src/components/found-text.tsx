@@ -1,4 +1,4 @@
-import { type LogExpression, partsOf } from './log-search.ts';
+import { type LogExpression, partsOf } from './log-expression.ts';
 
 export function FoundText({ text, expression }: { text: string; expression: LogExpression | undefined }) {
   if (!expression) return text;

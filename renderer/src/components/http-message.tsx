@@ -1,4 +1,4 @@
-import type { RecordedBody } from '../api/traffic.ts';
+import type { RecordedBody } from '../api/use-traffic.ts';
 import { bytesText } from './amounts.ts';
 import { JsonView } from './json-view.tsx';
 

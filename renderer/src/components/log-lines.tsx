@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type Ref, useImperativeHandle, useLayoutEffect, useRef } from 'react';
 import { clockText, fullTimeText } from './amounts.ts';
 import { FoundText } from './found-text.tsx';
-import type { LogExpression } from './log-search.ts';
+import type { LogExpression } from './log-expression.ts';
 
 /** Distance from the end, in pixels, within which the log follows new lines. */
 const END_PX = 24;

@@ -5,10 +5,10 @@ import { useSearch } from '../url.ts';
 import { counted } from './amounts.ts';
 import { Button, IconButton } from './button.tsx';
 import { FilterField } from './fields.tsx';
-import { logSearch } from './log-expression.ts';
+import { Hint } from './hint.tsx';
+import { findIn } from './log-expression.ts';
 import { LogLines, type LogLinesHandle, type ShownLine } from './log-lines.tsx';
-import { findIn } from './log-search.ts';
-import { Hint } from './tooltip.tsx';
+import { logSearch } from './log-search.ts';
 
 const NOTHING_FOUND = { count: 0, lines: [] };
 

@@ -4,7 +4,7 @@ import { useKeys } from '../keys/use-keys.ts';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { useValue } from '../value-store.ts';
 import { Button } from './button.tsx';
-import { useWidth } from './width.ts';
+import { useWidth } from './use-width.ts';
 
 export interface SplitPaneProps {
   /** Under this name the width is remembered. */

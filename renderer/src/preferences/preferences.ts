@@ -1,5 +1,5 @@
 import { jsonIn } from '../../../server/model/json.ts';
-import { storedText, storeText } from '../browser-storage.ts';
+import { storedText, storeText } from '../stored-text.ts';
 import { ValueStore } from '../value-store.ts';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -12,16 +12,16 @@ import {
   ModalOverlay,
   SearchField,
 } from 'react-aria-components';
-import { type SearchState, useEverything } from '../api/search.ts';
+import { type SearchState, useEverything } from '../api/use-everything.ts';
 import { hasAllWords } from '../components/all-words.ts';
 import { Time } from '../components/amount.tsx';
 import { Button, Key } from '../components/button.tsx';
 import { FoundText } from '../components/found-text.tsx';
-import { literal } from '../components/log-search.ts';
+import { literal } from '../components/log-expression.ts';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
 import { type Command, commands } from './commands.ts';
-import { type FoundEntry, sectionsOf } from './found-entries.ts';
+import { type FoundEntry, sectionsOf } from './found-entry.ts';
 
 /** Most entries of one kind; more letters find the others. */
 const MAX_SHOWN = 12;

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { sharedPlatform } from '../../testing/platform.mjs';
 import { fill, renderWindow } from '../../testing/render-window.tsx';
 import { queryClient } from '../api/query-client.ts';
+import { sessionHeaders } from '../api/session-key.ts';
 import { sessionState } from '../api/session-state.ts';
-import { sessionHeaders } from '../api/window-key.ts';
 import { toast } from '../components/toasts.tsx';
 import { DraftStore } from '../draft-store.ts';
 

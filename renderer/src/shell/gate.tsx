@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { Fragment, type ReactNode, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { knownSession } from '../api/identity.ts';
 import { signIn } from '../api/session.ts';
 import { sessionState } from '../api/session-state.ts';
+import { knownSession } from '../api/use-identity.ts';
 import { Button } from '../components/button.tsx';
 import { FailureNote } from '../components/empty-state.tsx';
 import { TextField } from '../components/fields.tsx';

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import { shellWord } from '../../../server/model/shell-command.ts';
-import { useFailures } from '../api/failures.ts';
-import { type PlatformStatus, usePlatformStatus } from '../api/platform-status.ts';
+import { useFailures } from '../api/use-failures.ts';
+import { type PlatformStatus, usePlatformStatus } from '../api/use-platform-status.ts';
 
 /** Name and color of one of several instances. */
 export interface Instance {

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Presentation, RotateCcw } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { useChange } from '../api/change.ts';
 import { load, loadAs, send } from '../api/client.ts';
 import { keys } from '../api/query-client.ts';
 import { toastWithUndo } from '../api/undo.ts';
+import { useChange } from '../api/use-change.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { DeletedAccounts, type DeletedAccountsProps } from '../screens/history/deleted-accounts.tsx';

@@ -1,7 +1,7 @@
 import { ChevronRight, ChevronsUpDown } from 'lucide-react';
 import { useState } from 'react';
 import { Autocomplete, Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import { type PlatformRecord, useScope } from '../api/world.ts';
+import { type PlatformRecord, useScope } from '../api/use-world.ts';
 import { FilterField } from '../components/fields.tsx';
 import { Badge } from '../components/state.tsx';
 import { useSearch } from '../url.ts';

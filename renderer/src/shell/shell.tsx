@@ -2,9 +2,9 @@ import { Outlet } from '@tanstack/react-router';
 import { CircleHelp, Copy, LogOut, Moon, Pause, PlugZap, Sun, SunMoon } from 'lucide-react';
 import { useEffect, useMemo, useState } from 'react';
 import { live, togglePause } from '../api/live.ts';
-import { usePlatformStatus } from '../api/platform-status.ts';
 import { signOut } from '../api/session.ts';
 import { sessionState } from '../api/session-state.ts';
+import { usePlatformStatus } from '../api/use-platform-status.ts';
 import { Button, Key } from '../components/button.tsx';
 import { Copy as CopyButton, copyText } from '../components/copy.tsx';
 import { Dialog } from '../components/dialog.tsx';
@@ -14,15 +14,15 @@ import { noteStep, prefer, preferences } from '../preferences/preferences.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';
 import { useGo } from '../url.ts';
 import { useValue } from '../value-store.ts';
-import { useActionCommands } from './action-commands.ts';
 import { CommandPalette } from './command-palette.tsx';
 import { useCommands } from './commands.ts';
 import { useInstance } from './instance.ts';
-import { usePlaceCommands } from './place-commands.ts';
 import { Presenter } from './presenter.tsx';
 import { Sidebar } from './sidebar.tsx';
 import { StatusBar } from './status-bar.tsx';
 import { type Address, TopBar } from './top-bar.tsx';
+import { useActionCommands } from './use-action-commands.ts';
+import { usePlaceCommands } from './use-place-commands.ts';
 
 export function Shell({ current }: { current: ScreenName }) {
   const [open, setOpen] = useState<'palette' | 'help'>();

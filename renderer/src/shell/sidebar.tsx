@@ -1,12 +1,12 @@
 import { Lock, PanelLeftClose, PanelLeftOpen, TriangleAlert } from 'lucide-react';
-import { useFigures } from '../api/figures.ts';
 import { useMissing } from '../api/permissions.tsx';
-import { usePlatformStatus } from '../api/platform-status.ts';
 import { keys } from '../api/query-client.ts';
-import { useRead } from '../api/read.ts';
-import { useScope } from '../api/world.ts';
+import { useFigures } from '../api/use-figures.ts';
+import { usePlatformStatus } from '../api/use-platform-status.ts';
+import { useRead } from '../api/use-read.ts';
+import { useScope } from '../api/use-world.ts';
 import { IconButton } from '../components/button.tsx';
-import { useMedia } from '../components/media.ts';
+import { useMedia } from '../components/use-media.ts';
 import { prefer, preferences } from '../preferences/preferences.ts';
 import { ALL_FORMS } from '../screens/leads/use-leads.ts';
 import { type ScreenName, screenNames, screens } from '../screens/registry.ts';

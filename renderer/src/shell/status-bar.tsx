@@ -1,7 +1,7 @@
 import { Pause, Play } from 'lucide-react';
 import { Button } from 'react-aria-components';
 import { live, togglePause } from '../api/live.ts';
-import { storageProblem, usePlatformStatus } from '../api/platform-status.ts';
+import { storageProblem, usePlatformStatus } from '../api/use-platform-status.ts';
 import { counted } from '../components/amounts.ts';
 import { State } from '../components/state.tsx';
 import { useValue } from '../value-store.ts';

@@ -2,11 +2,11 @@ import { Copy as CopyIcon, FastForward, Link, Search, Waypoints, X } from 'lucid
 import { Button } from 'react-aria-components';
 import { describeFault, isUsedUp } from '../../../server/model/fault-rule.ts';
 import { type OutboundRule, OWN_CRM } from '../../../server/model/outbound-rule.ts';
-import { useChange } from '../api/change.ts';
 import { send } from '../api/client.ts';
 import { useMissing } from '../api/permissions.tsx';
 import { keys } from '../api/query-client.ts';
-import { useRead } from '../api/read.ts';
+import { useChange } from '../api/use-change.ts';
+import { useRead } from '../api/use-read.ts';
 import { counted, durationText } from '../components/amounts.ts';
 import { IconButton, Key } from '../components/button.tsx';
 import { Copy, copyText } from '../components/copy.tsx';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeSource } from '../../model/base64-text.ts';
+import { decodeSource } from '../../model/decode-text.ts';
 import { reasonOf } from '../../model/errors.ts';
 import { isJsonObject, type Json, jsonIn, memberOf } from '../../model/json.ts';
 import { valueAt } from '../../model/patch/pointer.ts';

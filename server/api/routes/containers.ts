@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { TERMINAL_PROTOCOL } from '../../model/terminal-words.ts';
+import { TERMINAL_PROTOCOL } from '../../model/terminal-protocol.ts';
 import { A_WORKLOAD, id, object, strictObject, time } from '../schemas/parts.ts';
 import { countWithin, text } from './parameter.ts';
 import { acceptedWithoutBody, defineRoutes, json, ok, permission, route, SEES_ALL, webSocket } from './route.ts';

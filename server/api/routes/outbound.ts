@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../../model/json.ts';
 import { NETWORK_ERRORS, OUTBOUND_ACTIONS } from '../../model/outbound-rule.ts';
-import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
+import { outboundRulesRequest } from '../../model/outbound-rules-request.ts';
 import { named, object } from '../schemas/parts.ts';
 import { defineRoutes, json, ok, route } from './route.ts';
 

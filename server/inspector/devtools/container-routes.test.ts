@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { TERMINAL_PROTOCOL } from '../../model/terminal-words.ts';
+import { TERMINAL_PROTOCOL } from '../../model/terminal-protocol.ts';
 import { rootPairOf } from '../../testing/account.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { type Reply, send } from '../../testing/checked-client.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
-import { restoreWorldAfterEach } from '../../testing/restore-world.ts';
+import { restoreWorldAfterEach } from '../../testing/restore-world-after-each.ts';
 import type { Body } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform({ seed: 'demo' });

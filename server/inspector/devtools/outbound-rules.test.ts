@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
+import { outboundRulesRequest } from '../../model/outbound-rules-request.ts';
 import { MemoryFiles } from '../../storage/files/files.ts';
 import { openKeyedLog } from '../../storage/files/keyed-log.ts';
 import { type KeptOutboundRules, outboundRulesIn } from './outbound-rules.ts';

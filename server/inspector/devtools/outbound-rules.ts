@@ -1,7 +1,7 @@
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { OutboundRule } from '../../model/outbound-rule.ts';
-import type { OutboundRulesRequest } from '../../model/outbound-rule-schema.ts';
+import type { OutboundRulesRequest } from '../../model/outbound-rules-request.ts';
 import { newId } from '../../model/record.ts';
 
 export interface KeptOutboundRules {

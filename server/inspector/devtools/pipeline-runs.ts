@@ -6,7 +6,7 @@ import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { PipelineDeployment, PipelineProgress, PipelineRun, PipelineStart } from '../../model/pipeline-run.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import { masked } from '../../model/rules/masked-text.ts';
+import { masked } from '../../model/rules/mask.ts';
 import { clockFrom } from '../../system/clock.ts';
 import { deploymentIn } from './pipeline-deployment.ts';
 

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import { terminalWord } from '../../api/routes/containers.ts';
 import { PlatformError, toPlatformError } from '../../model/errors.ts';
 import { jsonIn } from '../../model/json.ts';
-import type { TerminalEnd } from '../../model/terminal-words.ts';
+import type { TerminalEnd } from '../../model/terminal-protocol.ts';
 import type { Shell, TerminalSize } from '../../runtimes/containers/engine.ts';
 import { monotonicMs } from '../../system/clock.ts';
 

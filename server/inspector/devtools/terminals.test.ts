@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { closeWithin, listenAt } from '../../api/server/listening.ts';
 import { responseToHandshake } from '../../api/server/upgrades.ts';
 import { PlatformError, toPlatformError } from '../../model/errors.ts';
-import { TERMINAL_PROTOCOL } from '../../model/terminal-words.ts';
+import { TERMINAL_PROTOCOL } from '../../model/terminal-protocol.ts';
 import type { Shell } from '../../runtimes/containers/engine.ts';
 import { Terminals } from './terminals.ts';
 

@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { takeConnection } from '../../api/server/upgrades.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { Uuid } from '../../model/record.ts';
-import { TERMINAL_PROTOCOL } from '../../model/terminal-words.ts';
+import { TERMINAL_PROTOCOL } from '../../model/terminal-protocol.ts';
 import { Terminal, type TerminalOptions, type TerminalTimes } from './terminal.ts';
 
 /** Each is a process in a container, and a connection to its engine. */

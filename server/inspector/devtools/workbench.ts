@@ -1,6 +1,6 @@
 import type { TestEvent } from '../../api/routes/workbench.ts';
-import { decodeSource } from '../../model/base64-text.ts';
 import type { Change } from '../../model/commit.ts';
+import { decodeSource } from '../../model/decode-text.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid } from '../../model/record.ts';

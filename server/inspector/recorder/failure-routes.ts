@@ -11,7 +11,7 @@ import { timeOf } from '../../model/iso-time.ts';
 import { describeRule, type OutboundRule } from '../../model/outbound-rule.ts';
 import type { WorldView } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
-import { commitSentence } from '../../model/rules/commit-words.ts';
+import { commitSentence } from '../../model/rules/commit-sentence.ts';
 import { toCommitView } from '../../services/history/history-routes.ts';
 import { revertState } from '../../storage/world/revert.ts';
 import {

@@ -2,7 +2,7 @@ import type { Commit, CommitResource } from '../../model/commit.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
-import { changeSummary } from '../../model/rules/commit-words.ts';
+import { changeSummary } from '../../model/rules/commit-sentence.ts';
 import { ancestors } from '../../model/rules/hierarchy.ts';
 import type { WorldHistory } from '../../storage/world/world-history.ts';
 

@@ -11,7 +11,7 @@ import type { OutboundRule } from '../../model/outbound-rule.ts';
 import type { Query, ReadQuery } from '../../model/query-language.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { scopeOf } from '../../model/rules/hierarchy.ts';
-import { masked } from '../../model/rules/masked-text.ts';
+import { masked } from '../../model/rules/mask.ts';
 import type { HistoryService } from '../../services/history/history-service.ts';
 import type { PageQuery, Placed, RecordLog } from '../../storage/records/record-log.ts';
 import type { ActivityLog } from './activity-log.ts';

@@ -6,7 +6,7 @@ import { pairsOf } from '../../gateway/forwarded-body.ts';
 import { replayHeader } from '../../gateway/replay-header.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
-import { masked } from '../../model/rules/masked-text.ts';
+import { masked } from '../../model/rules/mask.ts';
 import type { Credentials } from '../../services/security/credentials.ts';
 import { tokenFor } from '../../services/security/window-sessions.ts';
 

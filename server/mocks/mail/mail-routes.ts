@@ -50,7 +50,7 @@ export function mailRouter(mock: MockMail, notifier: Notifier, guard: RouteGuard
       const { source, attachments } = mailOf(caller, path.mail_id);
       const index = /^\d{1,4}$/.test(path.attachment_number) ? Number(path.attachment_number) : -1;
       const attachment = attachments[index];
-      const { attachmentIn } = await import('./parse-mail.ts');
+      const { attachmentIn } = await import('./parse-source.ts');
       const content = attachment && (await attachmentIn(sourceBytes(source), index));
       if (content) return download(res, { name: attachment.name, type: 'application/octet-stream', content });
       const count = attachments.length === 1 ? 'one attachment' : `${attachments.length} attachments`;

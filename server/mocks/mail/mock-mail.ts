@@ -149,7 +149,7 @@ export class MockMail {
   async #receive(stream: SMTPServerDataStream, { envelope, remotePort }: SMTPServerSession): Promise<Uuid> {
     const source = await this.#readSource(stream);
     const { mails, nowMs, newId, executionOf, senderOf, onMail } = this.#options;
-    const { parseSource } = await import('./parse-mail.ts');
+    const { parseSource } = await import('./parse-source.ts');
     const executionId = executionOf?.(remotePort);
     const { lambdaId, lambdaName } = (executionId !== undefined && senderOf?.(executionId)) || {};
     const mail: Mail = {

@@ -1,10 +1,10 @@
 import { reasonOf } from '../../model/errors.ts';
-import type { Push, PushedRef } from './git-http.ts';
 import type { RequestedPipeline } from './scm-pipelines.ts';
 import { openMergeRequest } from './scm-projects.ts';
 import { NO_COMMIT } from './scm-repositories.ts';
 import type { ScmParts } from './scm-request.ts';
 import { pathWithNamespace, SCM_USER, type ScmProject } from './scm-state.ts';
+import type { Push, PushedRef } from './serve-git.ts';
 
 /** Option of the push of a commit whose pipeline runs locally. */
 const LOCAL_RUN = 'terrarium.local-run';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Declaration, limit, log, port, settingNotes } from '../../plugin/declaration.ts';
-import type { KeptScmAccess } from './scm-address.ts';
+import type { KeptScmAccess } from './scm-access.ts';
 import type { ScmGroup, ScmProject } from './scm-state.ts';
 
 export const scm = {

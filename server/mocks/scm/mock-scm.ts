@@ -15,7 +15,6 @@ import { closeWithin, cutSlowClients, forExpress, keepIdleConnections, listenAt 
 import { lazyRoutes } from '../../api/server/mount-routes.ts';
 import { RequestTurns } from '../../api/server/request-turns.ts';
 import { applyPush } from './apply-push.ts';
-import { serveGit } from './git-http.ts';
 import { ImageRegistry } from './image-registry.ts';
 import { notFound, registryError, ScmError } from './scm-error.ts';
 import { ScmHooks } from './scm-hooks.ts';
@@ -25,6 +24,7 @@ import { ScmRepositories } from './scm-repositories.ts';
 import { mergeRequestPage, PAGE_HEADERS, projectPage, type ScmParts } from './scm-request.ts';
 import { hashOf, isActive, pathWithNamespace, SCM_USER } from './scm-state.ts';
 import { ScmViews } from './scm-views.ts';
+import { serveGit } from './serve-git.ts';
 
 const BODY_LIMIT = '1mb';
 /** Time for which an open request can continue after `stop()`. */

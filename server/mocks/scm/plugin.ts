@@ -5,7 +5,7 @@ import { plugin, slot } from '../../plugin/plugin.ts';
 import { readSecret, writeSecret } from '../../storage/files/read-file.ts';
 import { scm } from './declaration.ts';
 import { MockScm } from './mock-scm.ts';
-import { startScm } from './scm-address.ts';
+import { startScm } from './scm-access.ts';
 import type { ScmPipelines } from './scm-pipelines.ts';
 import { DEMO_PROJECT } from './scm-projects.ts';
 

@@ -1,4 +1,4 @@
-import { earlyReaderOf } from '../../model/variable-readers.ts';
+import { earlyReaderOf } from '../../model/early-reader.ts';
 import type { ScmVariable } from './scm-state.ts';
 
 /** Valid keys, as on the real server. */

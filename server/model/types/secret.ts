@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decodeText } from '../base64-text.ts';
+import { decodeText } from '../decode-text.ts';
 import { invalid } from '../errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { formFacts, secretFacts } from '../property-facts.ts';

@@ -7,7 +7,7 @@ import { type EngineServer, json, startEngineServer } from '../../testing/engine
 import { ContainerRunner } from './container-runner.ts';
 import type { Instance } from './engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
-import type { Plan } from './workload.ts';
+import type { Plan } from './plan.ts';
 
 const RECOVERED_MS = 10_000;
 const recordId = randomUUID();

@@ -16,6 +16,7 @@ import {
 } from './engine.ts';
 import type { EngineConnection } from './engine-connection.ts';
 import { readListeningSockets } from './listening-sockets.ts';
+import type { Plan } from './plan.ts';
 import { OPEN_LIMIT_MS, Readiness } from './readiness.ts';
 import {
   type ContainerEvent,
@@ -29,7 +30,6 @@ import {
   statusOf,
   verdictOn,
 } from './status.ts';
-import type { Plan } from './workload.ts';
 
 const CHECK_NOTED_MS = 100;
 const MAX_EVENTS = 50;

@@ -11,9 +11,9 @@ import { EngineLeftovers, EngineUnreachable, type Instance, type IsKept, type Pu
 import type { EngineConnection, EngineListener } from './engine-connection.ts';
 import { Engines, type EnginesOptions } from './engines.ts';
 import { leftoverSentence, lockedSentence } from './leftover-sentence.ts';
+import { planOf } from './plan.ts';
 import { PullProgressTracker } from './pull-progress-tracker.ts';
 import { lostTo, statusOf } from './status.ts';
-import { planOf } from './workload.ts';
 
 /** Time limits for stopping, with removal of the instances, and for the check for leftovers afterwards. */
 const STOP_LIMIT_MS = 30_000;

@@ -3,8 +3,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect, it } from 'vitest';
 import type { Instance } from './engine.ts';
-import { probeHealth } from './health-probe.ts';
 import { PortCheck } from './port-check.ts';
+import { probeHealth } from './probe-health.ts';
 import { Readiness } from './readiness.ts';
 
 const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { monotonicMs } from '../../system/clock.ts';
 import type { Instance } from './engine.ts';
-import { type Health, probeHealth } from './health-probe.ts';
 import { closedPortsSentence, type ListeningSocket } from './listening-sockets.ts';
+import type { Probe } from './plan.ts';
 import { PortCheck } from './port-check.ts';
-import type { Probe } from './workload.ts';
+import { type Health, probeHealth } from './probe-health.ts';
 
 /** A new instance without health checks serves once its ports open, or after this time. */
 export const OPEN_LIMIT_MS = 15_000;

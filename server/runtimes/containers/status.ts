@@ -3,7 +3,7 @@ import type { StoredResource } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import type { Instance } from './engine.ts';
 import type { EngineState } from './engine-connection.ts';
-import type { Health } from './health-probe.ts';
+import type { Health } from './probe-health.ts';
 
 export interface ContainerEvent extends JsonObject {
   timestamp: string;

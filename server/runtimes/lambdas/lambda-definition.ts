@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { z } from 'zod';
-import { decodeSource } from '../../model/base64-text.ts';
+import { decodeSource } from '../../model/decode-text.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { mergedEnv } from '../../model/rules/hierarchy.ts';
 import { LAMBDA, lambdaProperties } from '../../model/types/lambda.ts';

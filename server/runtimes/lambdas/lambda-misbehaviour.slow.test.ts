@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { isAlive } from '../../testing/is-alive.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
-import { isAlive } from '../../testing/process-alive.ts';
 
 /*
  * One lambda that does what its event says, and one well-behaved neighbour. After each misdeed both have to answer as if nothing

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
-import { isAlive } from '../../testing/process-alive.ts';
+import { isAlive } from '../../testing/is-alive.ts';
 
 let folder: string;
 beforeAll(async () => {

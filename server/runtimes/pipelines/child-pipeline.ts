@@ -6,13 +6,13 @@ import type { PipelineJob } from '../../model/pipeline-run.ts';
 import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
 import { type ChosenJobs, printFindings } from './choose-jobs.ts';
 import { READER_FOLDER, readDefinition } from './definition.ts';
-import type { JobsOptions } from './job-execution.ts';
 import { expandText, givenValues, type RunVariables, valuesOf } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { type Plan, type PlannedJob, planOf } from './plan.ts';
+import type { JobsOptions } from './run-job.ts';
+import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './run-jobs.ts';
 import { duration } from './run-log.ts';
-import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './schedule.ts';
 
 /** Levels of child pipelines, as on the server. */
 const MAX_DEPTH = 2;

@@ -5,7 +5,7 @@ import { dirname, join, sep } from 'node:path';
 import { LineCounter, parse, parseAllDocuments, YAMLSeq } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
-import { faultOfYaml } from '../../model/yaml-limits.ts';
+import { faultOfYaml } from '../../model/yaml-faults.ts';
 import { removeTree, renameFile } from '../../system/files-in-use.ts';
 import { runProgram } from '../../system/programs.ts';
 import { INSTALL_READER } from './declaration.ts';

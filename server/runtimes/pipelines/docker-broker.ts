@@ -12,8 +12,8 @@ import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 import { jsonIn } from '../../model/json.ts';
 import { LABEL, marksOf, ownedBy, type WorldMark } from '../containers/docker/labels.ts';
-import { joinBuildKit } from './buildkit-calls.ts';
 import { type EngineRequest, findEngineRequest, newContainer, Refusal, rebuild } from './engine-requests.ts';
+import { joinBuildKit } from './join-buildkit.ts';
 import { copyArchive, MadeImages, type MadeImagesOptions, PROJECT_LABEL, partsOf } from './made-images.ts';
 import { askEngine, NO_TIME_LIMITS, passOn, passOnUpgrade } from './platform-route.ts';
 

@@ -17,8 +17,8 @@ import { marksOf, type WorldMark } from '../containers/docker/labels.ts';
 import { clearWorld, sweepWorlds } from '../containers/docker/leftovers.ts';
 import { OutputFrames } from '../containers/docker/output.ts';
 import { EngineUnreachable } from '../containers/engine.ts';
-import { type JobToRun, readLines } from './job-runner.ts';
 import { type JobNetwork, LOOPBACK_FROM_MACHINE } from './platform-route.ts';
+import { type JobToRun, readLines } from './run-on-host.ts';
 
 const STOP_SECONDS = 2;
 const RESPONSE_LIMIT_MS = 60_000;

@@ -1,5 +1,5 @@
+import { earlyReaderOf } from '../../model/early-reader.ts';
 import { matchesStars } from '../../model/matches-stars.ts';
-import { earlyReaderOf } from '../../model/variable-readers.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { ScmVariableRecord } from './scm-client.ts';
 

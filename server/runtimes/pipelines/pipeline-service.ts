@@ -90,7 +90,7 @@ export class PipelineService {
   async retry(id: string, job: string): Promise<{ id: string }> {
     const { sampleDir } = this.#options;
     return this.#begin(async (run, platform) => {
-      const { retryRequest } = await import('./retry.ts');
+      const { retryRequest } = await import('./retry-request.ts');
       return retryRequest(platform, { id, job, sampleDir }, ({ repository, request: retried }) =>
         run({ ...DEMO, ...retried, repository }),
       );

@@ -12,7 +12,7 @@ import type {
   PipelineRun,
   PipelineStart,
 } from '../../model/pipeline-run.ts';
-import { masked } from '../../model/rules/masked-text.ts';
+import { masked } from '../../model/rules/mask.ts';
 import { projectStorageFolder, storeRunArtifacts, storeVariables } from './artifacts.ts';
 import type { Checkout } from './checkout.ts';
 import { type ChildOptions, ChildPipelines, type ExpectedChild, firstRecord, jobsIn } from './child-pipeline.ts';
@@ -20,13 +20,13 @@ import type { ChosenJobs } from './choose-jobs.ts';
 import { appsOf, waitForApp } from './deployed.ts';
 import { JobEngine } from './job-engine.ts';
 import type { JobEnvironment } from './job-environment.ts';
-import { type FindEngine, type JobsOptions, runJob, withoutEngine } from './job-execution.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
 import { isAmong } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
+import { type FindEngine, type JobsOptions, runJob, withoutEngine } from './run-job.ts';
+import { runJobs, type SkipReason } from './run-jobs.ts';
 import { RunLog } from './run-log.ts';
-import { runJobs, type SkipReason } from './schedule.ts';
 import type { ScmClient, ScmProjectRecord } from './scm-client.ts';
 import { spanMs } from './time-span.ts';
 

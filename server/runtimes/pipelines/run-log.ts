@@ -1,5 +1,5 @@
 import { hasEnded, type PipelineJob } from '../../model/pipeline-run.ts';
-import { masked } from '../../model/rules/masked-text.ts';
+import { masked } from '../../model/rules/mask.ts';
 import { COMMAND_MARK } from './job-script.ts';
 import type { PipelineContext } from './pipeline-request.ts';
 

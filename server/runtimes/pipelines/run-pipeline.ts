@@ -4,7 +4,7 @@ import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { keyRoutes } from '../../api/routes/security.ts';
 import { jobTokenOf } from '../../mocks/scm/scm-pipelines.ts';
 import { hasEnded, PIPELINE_VARIABLES, type PipelineStart } from '../../model/pipeline-run.ts';
-import { MASK, masked } from '../../model/rules/masked-text.ts';
+import { MASK, masked } from '../../model/rules/mask.ts';
 import { withLoopbackNoProxy } from '../../system/no-proxy.ts';
 import { type Checkout, makeCheckout, pushCommit } from './checkout.ts';
 import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { keyRoutes } from '../../api/routes/security.ts';
 import type { PipelineStart } from '../../model/pipeline-run.ts';
-import { masked } from '../../model/rules/masked-text.ts';
+import { masked } from '../../model/rules/mask.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 

@@ -14,7 +14,7 @@ import { parseQuery, type QueryField } from '../../model/query-language.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { fullNamesOf, resourceTypes, typeOf } from '../../model/registry.ts';
 import { describeResource, pathOf } from '../../model/resource-path.ts';
-import { commitSentence } from '../../model/rules/commit-words.ts';
+import { commitSentence } from '../../model/rules/commit-sentence.ts';
 import { maskedCommit, maskedOperations, maskedRecord } from '../../model/rules/masking.ts';
 import { worldFileContent } from '../../storage/world/world-file.ts';
 import type { Moment, PastWorld, WorldHistory } from '../../storage/world/world-history.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { decodeSource } from '../../model/base64-text.ts';
+import { decodeSource } from '../../model/decode-text.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { typeOfWord } from '../../model/registry.ts';
 import { shapeOf } from '../../model/types/schema-parts.ts';

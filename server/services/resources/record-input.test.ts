@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { typeWords } from '../../model/registry.ts';
 import { WORKSPACE } from '../../model/rules/hierarchy.ts';
 import { typeIdOf } from '../../model/type-names.ts';
+import { makeSamples, recordsOf, type Samples } from '../../testing/make-samples.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
-import { makeSamples, recordsOf, type Samples } from '../../testing/sample-records.ts';
 import { createTenant, type Tenant } from '../../testing/tenant.ts';
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';

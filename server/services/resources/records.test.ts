@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { typeOfWord, typeWords } from '../../model/registry.ts';
 import { typeIdOf } from '../../model/type-names.ts';
+import { makeSamples, recordsOf, type Samples } from '../../testing/make-samples.ts';
 import { refusal, sharedPlatform } from '../../testing/platform.ts';
-import { makeSamples, recordsOf, type Samples } from '../../testing/sample-records.ts';
 import { type Body, createTenant, type Tenant } from '../../testing/tenant.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { sharedPlatform } from '../../testing/platform.ts';
-import { restoreWorldAfterEach } from '../../testing/restore-world.ts';
+import { restoreWorldAfterEach } from '../../testing/restore-world-after-each.ts';
 import { type Body, containerBody, createTenant, lambdaBody, type Tenant } from '../../testing/tenant.ts';
 
 const platform = sharedPlatform();

@@ -14,7 +14,7 @@ import { hashedProperties, hiddenProperties } from '../../model/rules/secrets.ts
 import type { TypeWord } from '../../model/type-words.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from './actor.ts';
-import { type DeletionQuery, planDeletion } from './deletion.ts';
+import { type DeletionQuery, planDeletion } from './plan-deletion.ts';
 import type { Action, Policies } from './policies.ts';
 import { RecordBuilder, type RecordBuilderOptions } from './record-builder.ts';
 import type { Renderer } from './renderer.ts';

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Authenticator } from '../../model/caller.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { MemoryLog } from '../../testing/memory-log.ts';
-import { TestWorld } from '../../testing/security-world.ts';
+import { TestWorld } from '../../testing/test-world.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { Credentials } from './credentials.ts';
 

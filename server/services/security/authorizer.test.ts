@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Caller } from '../../model/caller.ts';
 import type { StoredResource } from '../../model/record.ts';
-import { TestWorld } from '../../testing/security-world.ts';
+import { TestWorld } from '../../testing/test-world.ts';
 import { callerOf } from './authenticator.ts';
 import { createAuthorizer } from './entitlements.ts';
 

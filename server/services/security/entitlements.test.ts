@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Grant, StoredResource, Uuid } from '../../model/record.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
-import { TestWorld } from '../../testing/security-world.ts';
+import { TestWorld } from '../../testing/test-world.ts';
 import { EntitlementFinder, entitlementsOf, findEntitlement, grantsAfter, grantsWithout } from './entitlements.ts';
 
 const VIEW = 'environment.view';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { TestWorld } from '../../testing/security-world.ts';
+import { TestWorld } from '../../testing/test-world.ts';
 import { callerOf } from './authenticator.ts';
 import { createAuthorizer, findEntitlement, grantsAfter } from './entitlements.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
-import { decodeText } from '../../model/base64-text.ts';
+import { decodeText } from '../../model/decode-text.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { pointerTo, segmentsOf } from '../../model/patch/pointer.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { decodeText } from '../../model/base64-text.ts';
+import { decodeText } from '../../model/decode-text.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';

@@ -1,5 +1,5 @@
 import { scmPlugin } from '../../mocks/scm/plugin.ts';
-import { rewriteScmUrls } from '../../mocks/scm/scm-address.ts';
+import { rewriteScmUrls } from '../../mocks/scm/scm-access.ts';
 import { plugin } from '../../plugin/plugin.ts';
 import { committed, outboundRules } from '../../plugin/tokens.ts';
 import { systemActor } from '../resources/actor.ts';

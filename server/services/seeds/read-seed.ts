@@ -9,13 +9,13 @@ import {
   memberOf,
   pathOfMalformedText,
 } from '../../model/json.ts';
-import { outboundRulesRequest } from '../../model/outbound-rule-schema.ts';
+import { outboundRulesRequest } from '../../model/outbound-rules-request.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import { validationMessage } from '../../model/rules/validate.ts';
+import type { SeedDocument } from './parse-seed-document.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, seedFileAt, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, json, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
 import { type Environment, replaceVariables } from './seed-variables.ts';
-import type { SeedDocument } from './seed-yaml.ts';
 
 const ownMembers = {
   description: z.string().optional(),

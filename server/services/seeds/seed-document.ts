@@ -3,8 +3,8 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json } from '../../model/json.ts';
 import { pointerTo } from '../../model/patch/pointer.ts';
+import type { SeedDocument } from './parse-seed-document.ts';
 import { SeedError } from './seed-error.ts';
-import type { SeedDocument } from './seed-yaml.ts';
 
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
@@ -20,7 +20,7 @@ export async function readSeedDocument(file: string): Promise<SeedDocument> {
     throw new SeedError({ file }, `the seed file cannot be read: ${cause.message}`, cause);
   });
   // Loaded only now: what comes along was read before.
-  const { parseSeedDocument } = await import('./seed-yaml.ts');
+  const { parseSeedDocument } = await import('./parse-seed-document.ts');
   return parseSeedDocument(file, text);
 }
 

@@ -1,4 +1,4 @@
-import { decodeText } from '../../model/base64-text.ts';
+import { decodeText } from '../../model/decode-text.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { childWordsOf } from './seed-node.ts';

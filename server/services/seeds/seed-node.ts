@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type Json, type JsonObject, memberOf } from '../../model/json.ts';
-import type { OutboundRulesRequest } from '../../model/outbound-rule-schema.ts';
+import type { OutboundRulesRequest } from '../../model/outbound-rules-request.ts';
 import { resourceTypes } from '../../model/registry.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import type { SeedDocument } from './seed-yaml.ts';
+import type { SeedDocument } from './parse-seed-document.ts';
 
 export const json = z.json();
 const references = z.array(z.string()).optional();

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { isJsonObject, type Json } from '../../model/json.ts';
+import type { SeedDocument } from './parse-seed-document.ts';
 import { readUtf8 } from './seed-document.ts';
 import { SeedError } from './seed-error.ts';
-import type { SeedDocument } from './seed-yaml.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -6,14 +6,14 @@ import { type AppliedSeed, type SeedChange, seedRoutes } from '../../api/routes/
 import { sendStream } from '../../api/server/compress.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { parseJson, readText } from '../../api/server/read-body.ts';
-import { envWithScm, type ScmAccess, withoutScm } from '../../mocks/scm/scm-address.ts';
+import { envWithScm, type ScmAccess, withoutScm } from '../../mocks/scm/scm-access.ts';
 import type { Caller } from '../../model/caller.ts';
 import { codeToRun } from '../../model/code-to-run.ts';
 import { causeOf } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { describeRule, type OutboundRule } from '../../model/outbound-rule.ts';
-import type { OutboundRulesRequest } from '../../model/outbound-rule-schema.ts';
+import type { OutboundRulesRequest } from '../../model/outbound-rules-request.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
@@ -23,13 +23,13 @@ import { type CoreOptions, createControlPlaneServices } from '../resources/contr
 import { PasswordWork, type RandomPasswords } from '../security/passwords.ts';
 import { applySeed } from './apply-seed.ts';
 import { exportSeed, type FormOptions, formOf } from './export-seed.ts';
+import { parseSeedDocument } from './parse-seed-document.ts';
 import { readSentSeed } from './read-seed.ts';
 import { sentSeedDocument } from './seed-document.ts';
 import { SeedError } from './seed-error.ts';
 import { descendants, type Seed, storedSecret } from './seed-node.ts';
 import { seedTarget, TrialWorld } from './seed-target.ts';
 import type { TextFormat } from './seed-text.ts';
-import { parseSeedDocument } from './seed-yaml.ts';
 
 interface SentSeed {
   format: TextFormat;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { systemError, TestFiles } from '../../testing/storage-files.ts';
+import { systemError, TestFiles } from '../../testing/test-files.ts';
 import { AppendFile } from './append-file.ts';
 
 /** Appends a line; the promise resolves to the result. */

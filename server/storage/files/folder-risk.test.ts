@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startPlatform } from '../../testing/platform.ts';
-import { riskOfFolder } from './private-folder.ts';
+import { riskOfFolder } from './keep-private.ts';
 
 const EXT4 = 0xef53;
 const SMB2 = 0xfe534d42;

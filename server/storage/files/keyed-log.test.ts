@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { systemError, TestFiles } from '../../testing/storage-files.ts';
+import { systemError, TestFiles } from '../../testing/test-files.ts';
 import { MemoryFiles } from './files.ts';
 import { type OpenKeyedLog, openKeyedLog } from './keyed-log.ts';
 

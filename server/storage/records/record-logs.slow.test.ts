@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { systemError, TestFiles } from '../../testing/storage-files.ts';
+import { systemError, TestFiles } from '../../testing/test-files.ts';
 import type { StoreFiles } from '../files/files.ts';
 import { FolderFiles } from '../files/folder-files.ts';
 import { HEAD_BYTES } from './log-files.ts';

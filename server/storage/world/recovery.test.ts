@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cause, record, testOptions } from '../../testing/small-world.ts';
-import { systemError, TestFiles } from '../../testing/storage-files.ts';
+import { systemError, TestFiles } from '../../testing/test-files.ts';
 import { StoreError } from '../files/files.ts';
 import { parseWorldFile, worldFileContent } from './world-file.ts';
 import { openStore, openStoreIn, type WorldStore } from './world-store.ts';

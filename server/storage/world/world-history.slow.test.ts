@@ -4,7 +4,7 @@ import type { Commit } from '../../model/commit.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { requests } from '../../testing/arbitrary-commits.ts';
 import { cause, record, rootId, testOptions } from '../../testing/small-world.ts';
-import { TestFiles } from '../../testing/storage-files.ts';
+import { TestFiles } from '../../testing/test-files.ts';
 import type { Retention } from './journal.ts';
 import { planRevert } from './revert.ts';
 import { changesBetween } from './world-patch.ts';

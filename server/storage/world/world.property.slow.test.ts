@@ -4,7 +4,7 @@ import type { Commit } from '../../model/commit.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { request, requests } from '../../testing/arbitrary-commits.ts';
 import { cause, record, rootId, smallWorld, testOptions } from '../../testing/small-world.ts';
-import { systemError, TestFiles } from '../../testing/storage-files.ts';
+import { systemError, TestFiles } from '../../testing/test-files.ts';
 import type { MemoryFiles } from '../files/files.ts';
 import { applyChanges, tryOperations } from './world-patch.ts';
 import { type CommitRequest, openStoreIn, type WorldStore } from './world-store.ts';

@@ -1,8 +1,8 @@
 import { useEffect, useMemo } from 'react';
 import { momentOf } from '../../../../server/model/query-language.ts';
-import { type ListFigures, useFigures } from '../../api/figures.ts';
-import { useMarks } from '../../api/marks.ts';
 import type { RecentList } from '../../api/recent-list.ts';
+import { type ListFigures, useFigures } from '../../api/use-figures.ts';
+import { useMarks } from '../../api/use-marks.ts';
 import type { SavedView } from '../../preferences/preferences.ts';
 import { useSearch } from '../../url.ts';
 import { useNowMs } from '../amount.tsx';

@@ -1,7 +1,7 @@
 import { type PointerEvent, useRef, useState } from 'react';
 import type { FigureState } from '../../../../server/model/figures.ts';
-import type { ListFigures } from '../../api/figures.ts';
-import { type Changes, PARTS, type StripMark } from '../../api/marks.ts';
+import type { ListFigures } from '../../api/use-figures.ts';
+import { type Changes, PARTS, type StripMark } from '../../api/use-marks.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { clockText, counted, dayText, durationText } from '../amounts.ts';
 import { ChartFrame } from '../chart-frame.tsx';

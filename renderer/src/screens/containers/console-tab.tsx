@@ -3,7 +3,7 @@ import { CornerDownLeft, Trash2 } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { ExecOutcome } from '../../../../server/api/routes/containers.ts';
 import { ask } from '../../api/client.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Duration } from '../../components/amount.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Badge, State } from '../../components/state.tsx';

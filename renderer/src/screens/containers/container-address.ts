@@ -1,4 +1,4 @@
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 
 /** The address at which this machine can reach a container. */
 export interface ContainerAddress {

@@ -1,6 +1,6 @@
 import { ExternalLink } from 'lucide-react';
 import type { ImagePull } from '../../../../server/api/routes/containers.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Time } from '../../components/amount.tsx';
 import { bytesText } from '../../components/amounts.ts';
 import type { GridColumn } from '../../components/data-grid.tsx';

@@ -1,6 +1,6 @@
 import { Play, RotateCw, Scaling, Square, Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { NumberField } from '../../components/fields.tsx';
 import { Menu, type MenuEntry } from '../../components/menu.tsx';

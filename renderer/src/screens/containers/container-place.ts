@@ -1,6 +1,6 @@
 import { memberOf } from '../../../../server/model/json.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
-import { fqonOf, type PlatformRecord } from '../../api/world.ts';
+import { fqonOf, type PlatformRecord } from '../../api/use-world.ts';
 
 /** The name in a reference such as `properties.parent`; empty when it has none. */
 export function referenceName(reference: unknown): string {

@@ -1,6 +1,6 @@
 import { memberOf } from '../../../../server/model/json.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import type { Condition } from '../../components/state.tsx';
 
 /** The status that the platform gives a container (D-048) or job (D-213). */

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Switch } from '../../components/fields.tsx';

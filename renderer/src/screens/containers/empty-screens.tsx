@@ -1,9 +1,9 @@
 import { Boxes, PlugZap } from 'lucide-react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
-import type { PlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
-import { useScope } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import type { PlatformStatus } from '../../api/use-platform-status.ts';
+import { useScope } from '../../api/use-world.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState, FailureNote } from '../../components/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { type PlatformRecord, useWorld } from '../../api/use-world.ts';
 import { Switch } from '../../components/fields.tsx';
 import { KeyValue } from '../../components/key-value.tsx';
 import { Pending } from '../../components/pending.tsx';

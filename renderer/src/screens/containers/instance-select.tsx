@@ -1,4 +1,4 @@
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Select } from '../../components/fields.tsx';
 import { shortId, useInstances } from './use-instances.ts';
 

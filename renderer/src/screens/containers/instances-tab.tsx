@@ -1,5 +1,5 @@
 import type { ContainerInstance } from '../../../../server/api/routes/containers.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Time } from '../../components/amount.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { Pending } from '../../components/pending.tsx';

@@ -1,7 +1,7 @@
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { OnResource } from '../../api/permissions.tsx';
-import { usePlatformStatus } from '../../api/platform-status.ts';
+import { usePlatformStatus } from '../../api/use-platform-status.ts';
 import { FindField } from '../../components/find-field.tsx';
 import { Segments } from '../../components/segments.tsx';
 import { ListScreen } from '../../shell/list-screen.tsx';

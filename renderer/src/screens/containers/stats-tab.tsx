@@ -1,4 +1,4 @@
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { bytesText } from '../../components/amounts.ts';
 import { ChartFrame } from '../../components/chart-frame.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';

@@ -1,9 +1,9 @@
 import { sessionKeyProtocol } from '../../../../server/model/session-key.ts';
-import { TERMINAL_PROTOCOL, type TerminalEnd } from '../../../../server/model/terminal-words.ts';
+import { TERMINAL_PROTOCOL, type TerminalEnd } from '../../../../server/model/terminal-protocol.ts';
 import { addressOf, ask } from '../../api/client.ts';
+import { sessionKey } from '../../api/session-key.ts';
 import { sessionState } from '../../api/session-state.ts';
-import { sessionKey } from '../../api/window-key.ts';
-import type { TerminalScreen } from '../../components/terminal/screen.ts';
+import type { TerminalScreen } from '../../components/terminal/open-screen.ts';
 import { announce } from '../../components/toasts.tsx';
 import { preferences } from '../../preferences/preferences.ts';
 import { ValueStore } from '../../value-store.ts';
@@ -48,7 +48,7 @@ export class TerminalSession {
     this.#instance = instance;
     this.state.set({ kind: 'opening' });
     try {
-      const { openScreen } = await import('../../components/terminal/screen.ts');
+      const { openScreen } = await import('../../components/terminal/open-screen.ts');
       this.#screen ??= openScreen({
         host: this.#host,
         isAnnounced: preferences.value.isTerminalAnnounced,

@@ -1,6 +1,6 @@
 import { RotateCw } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Button } from '../../components/button.tsx';
 import { Switch } from '../../components/fields.tsx';
 import { State } from '../../components/state.tsx';

@@ -1,8 +1,8 @@
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { typedPath } from './container-place.ts';
 import { isJob, requestedInstances } from './container-status.ts';
 

@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
 import type { ImagePull } from '../../../../server/api/routes/containers.ts';
-import { useAllOfType } from '../../api/all-of-type.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useAllOfType } from '../../api/use-all-of-type.ts';
+import { useRead } from '../../api/use-read.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { addressesOf, type ContainerAddress } from './container-address.ts';
 
 /** A container or job with what is known of it beyond its record. */

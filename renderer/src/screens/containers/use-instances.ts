@@ -1,5 +1,5 @@
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useRead } from '../../api/use-read.ts';
 
 /** The instances of a container or job, read again at each piece of news of any container. */
 export function useInstances(id: string) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { endpointWords } from './endpoint-words.ts';
 
 const describeEndpoint = (properties: PlatformRecord['properties']) =>

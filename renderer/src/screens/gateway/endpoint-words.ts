@@ -1,5 +1,5 @@
 import { memberOf } from '../../../../server/model/json.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { counted } from '../../components/amounts.ts';
 
 export interface EndpointWords {

@@ -1,6 +1,6 @@
 import { Send } from 'lucide-react';
 import { useState } from 'react';
-import { usePlatformStatus } from '../../api/platform-status.ts';
+import { usePlatformStatus } from '../../api/use-platform-status.ts';
 import { Time, useNowMs } from '../../components/amount.tsx';
 import { counted } from '../../components/amounts.ts';
 import { IconButton } from '../../components/button.tsx';
@@ -14,10 +14,10 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { conditionOfStatus, statusWord } from '../containers/container-status.ts';
 import { endpointWords } from './endpoint-words.ts';
-import { firstBodyFor, type WrittenRequest } from './saved-requests.ts';
 import { NEW_REQUEST } from './send-dialog.tsx';
 import { StatusState } from './status-state.tsx';
 import { type EndpointRow, type EndpointTarget, type EndpointUse, useEndpoints } from './use-endpoints.ts';
+import { firstBodyFor, type WrittenRequest } from './use-saved-requests.ts';
 
 /** More of them are not read row by row: a filter or the scope narrows them. */
 const MAX_ROWS = 100;

@@ -1,8 +1,8 @@
 import { Send, Terminal, X } from 'lucide-react';
 import { curlOf } from '../../api/curl.ts';
-import { usePlatformStatus } from '../../api/platform-status.ts';
-import { type RecordedExchange, useExchange } from '../../api/traffic.ts';
-import { type PlatformRecord, referenceId, useWorld } from '../../api/world.ts';
+import { usePlatformStatus } from '../../api/use-platform-status.ts';
+import { type RecordedExchange, useExchange } from '../../api/use-traffic.ts';
+import { type PlatformRecord, referenceId, useWorld } from '../../api/use-world.ts';
 import { Duration, Time } from '../../components/amount.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { copyText } from '../../components/copy.tsx';
@@ -16,8 +16,8 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { TraceLink } from '../../shell/trace-link.tsx';
 import { useSearch } from '../../url.ts';
 import { refusalOf, rejectingCheckOf } from './refusal.ts';
-import type { FirstRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
+import type { FirstRequest } from './use-saved-requests.ts';
 
 /** The headers that belong to the connection or were hidden. */
 const NOT_SENT =

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { RecordedExchange } from '../../api/traffic.ts';
+import type { RecordedExchange } from '../../api/use-traffic.ts';
 import { refusalOf } from './refusal.ts';
 
 const exchange = (more: Partial<RecordedExchange>, body?: string): RecordedExchange => ({

@@ -1,5 +1,5 @@
 import { jsonIn, memberOf } from '../../../../server/model/json.ts';
-import type { RecordedExchange } from '../../api/traffic.ts';
+import type { RecordedExchange } from '../../api/use-traffic.ts';
 
 export interface Refusal {
   /** The message of the response, and how far the request came. */

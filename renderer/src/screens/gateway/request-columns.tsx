@@ -1,4 +1,4 @@
-import type { RecordedRequest } from '../../api/traffic.ts';
+import type { RecordedRequest } from '../../api/use-traffic.ts';
 import { Duration } from '../../components/amount.tsx';
 import type { GridColumn } from '../../components/data-grid.tsx';
 import { methodColumn, tookColumn } from '../../components/list/call-columns.tsx';

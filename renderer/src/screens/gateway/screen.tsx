@@ -1,8 +1,8 @@
 import { Send, X } from 'lucide-react';
 import { useState } from 'react';
 import { exchangeQuery } from '../../../../server/api/routes/recorded-queries.ts';
-import { amountOf, useFigures } from '../../api/figures.ts';
-import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
+import { amountOf, useFigures } from '../../api/use-figures.ts';
+import { type RecordedRequest, useTraffic } from '../../api/use-traffic.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Segments } from '../../components/segments.tsx';
@@ -11,8 +11,8 @@ import { useGo, useSearch } from '../../url.ts';
 import { EndpointsTable } from './endpoints-table.tsx';
 import { ExchangeDetail } from './exchange-detail.tsx';
 import { keyOfRequest, REQUEST_COLUMNS } from './request-columns.tsx';
-import type { FirstRequest } from './saved-requests.ts';
 import { NEW_REQUEST, SendDialog } from './send-dialog.tsx';
+import type { FirstRequest } from './use-saved-requests.ts';
 
 const PLANES = [
   { id: 'gateway', text: 'Public endpoints' },

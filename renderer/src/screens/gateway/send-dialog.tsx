@@ -2,12 +2,12 @@ import { useMutation } from '@tanstack/react-query';
 import { Save, Send, Terminal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { curlOf } from '../../api/curl.ts';
-import { useIdentity } from '../../api/identity.ts';
-import { usePlatformStatus } from '../../api/platform-status.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
 import { type AnswerOfRequest, headersIn, sendThroughGateway } from '../../api/send-request.ts';
-import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { useIdentity } from '../../api/use-identity.ts';
+import { usePlatformStatus } from '../../api/use-platform-status.ts';
+import { useRead } from '../../api/use-read.ts';
+import { type PlatformRecord, useWorld } from '../../api/use-world.ts';
 import { Duration } from '../../components/amount.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { copyText } from '../../components/copy.tsx';
@@ -17,8 +17,8 @@ import { JsonView } from '../../components/json-view.tsx';
 import { NameDialog } from '../../components/name-dialog.tsx';
 import { Segments } from '../../components/segments.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { type FirstRequest, useSavedRequests, type WrittenRequest } from './saved-requests.ts';
 import { StatusState } from './status-state.tsx';
+import { type FirstRequest, useSavedRequests, type WrittenRequest } from './use-saved-requests.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'].map((id) => ({ id, text: id }));
 const SENDERS = [

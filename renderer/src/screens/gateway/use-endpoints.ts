@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import type { EndpointUse } from '../../../../server/api/routes/window.ts';
-import { useAllOfType } from '../../api/all-of-type.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
 import { searchOptions } from '../../api/tree.ts';
-import { type PlatformRecord, referenceId } from '../../api/world.ts';
+import { useAllOfType } from '../../api/use-all-of-type.ts';
+import { useRead } from '../../api/use-read.ts';
+import { type PlatformRecord, referenceId } from '../../api/use-world.ts';
 import { reasonOf } from '../containers/container-status.ts';
 
 export type { EndpointUse } from '../../../../server/api/routes/window.ts';

@@ -1,8 +1,8 @@
 import type { ImportView } from '../../../../server/api/routes/history.ts';
 import type { AppliedSeed } from '../../../../server/api/routes/seeds.ts';
 import { type Failure, FailureError } from '../../api/failure.ts';
+import { sessionHeaders } from '../../api/session-key.ts';
 import { sessionState } from '../../api/session-state.ts';
-import { sessionHeaders } from '../../api/window-key.ts';
 import type { Difference } from './history-answers.ts';
 
 /** The kind of a file by its name: an archive of a whole instance, or a seed document. */

@@ -1,10 +1,10 @@
 import { History, Undo2, X } from 'lucide-react';
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { useMissing } from '../../api/permissions.tsx';
-import { PAST_TOPIC, useRead } from '../../api/read.ts';
 import { toastCommit } from '../../api/undo.ts';
+import { useChange } from '../../api/use-change.ts';
+import { PAST_TOPIC, useRead } from '../../api/use-read.ts';
 import { Time } from '../../components/amount.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { FailureNote, Withheld } from '../../components/empty-state.tsx';

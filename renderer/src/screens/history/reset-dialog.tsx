@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { toastCommit } from '../../api/undo.ts';
+import { useChange } from '../../api/use-change.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Select } from '../../components/fields.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';

@@ -1,6 +1,6 @@
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { toastCommit } from '../../api/undo.ts';
+import { useChange } from '../../api/use-change.ts';
 import { counted } from '../../components/amounts.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Pending } from '../../components/pending.tsx';

@@ -2,8 +2,8 @@ import { ArrowDownToLine, ArrowUpFromLine, Camera, FileText, RotateCcw } from 'l
 import { useCallback, useDeferredValue, useMemo, useState } from 'react';
 import { loadAs } from '../../api/client.ts';
 import { download } from '../../api/download.ts';
-import { usePages } from '../../api/pages.ts';
 import { keys } from '../../api/query-client.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { Button } from '../../components/button.tsx';
 import type { ListRows } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';

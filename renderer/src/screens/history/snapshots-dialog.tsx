@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { keys } from '../../api/query-client.ts';
+import { useChange } from '../../api/use-change.ts';
 import { Bytes, Time } from '../../components/amount.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';

@@ -3,7 +3,7 @@ import { useMemo } from 'react';
 import { loadAs } from '../../api/client.ts';
 import { useSeesAll } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useRead } from '../../api/use-read.ts';
 import { blockOf, isComplete, readBlock, seqsOfBlock } from './commit-blocks.ts';
 import type { BriefCommit, CommitPage, Difference } from './history-answers.ts';
 

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { CommitResource } from '../../../../server/model/commit.ts';
 import { load, loadAs } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { counted } from '../../components/amounts.ts';
 import { Button } from '../../components/button.tsx';
 import { DataGrid, type GridColumn } from '../../components/data-grid.tsx';

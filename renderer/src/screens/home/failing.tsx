@@ -1,6 +1,6 @@
 import { CircleX } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { type FailureRun, useFailures } from '../../api/failures.ts';
+import { type FailureRun, useFailures } from '../../api/use-failures.ts';
 import { Time } from '../../components/amount.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { useValue } from '../../value-store.ts';

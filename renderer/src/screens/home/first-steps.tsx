@@ -1,7 +1,7 @@
 import { CircleCheck, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { isRoot } from '../../api/identity.ts';
 import { useMissing } from '../../api/permissions.tsx';
+import { isRoot } from '../../api/use-identity.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { FailureNote } from '../../components/empty-state.tsx';

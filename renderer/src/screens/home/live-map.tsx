@@ -3,13 +3,13 @@ import type { MapEdge, PassageView } from '../../../../server/api/routes/live-ma
 import { live } from '../../api/live.ts';
 import { useMissingOf } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useRead } from '../../api/use-read.ts';
 import { Time } from '../../components/amount.tsx';
 import { counted } from '../../components/amounts.ts';
 import { Pending } from '../../components/pending.tsx';
 import { Segments } from '../../components/segments.tsx';
 import { TableHead } from '../../components/table-head.tsx';
-import { useWidth } from '../../components/width.ts';
+import { useWidth } from '../../components/use-width.ts';
 import { useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import {

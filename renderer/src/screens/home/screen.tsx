@@ -1,6 +1,6 @@
 import { useMissing } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useRead } from '../../api/use-read.ts';
 import { counted } from '../../components/amounts.ts';
 import { preferences } from '../../preferences/preferences.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';

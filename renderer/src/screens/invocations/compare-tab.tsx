@@ -1,6 +1,6 @@
 import { jsonIn } from '../../../../server/model/json.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useRead } from '../../api/use-read.ts';
 import { clockText } from '../../components/amounts.ts';
 import { DiffEditor } from '../../components/code-editor.tsx';
 import { Select } from '../../components/fields.tsx';

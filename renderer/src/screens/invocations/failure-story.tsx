@@ -1,7 +1,7 @@
 import { Pencil, RotateCcw, Undo2 } from 'lucide-react';
-import type { CauseCandidate, FailureRun } from '../../api/failures.ts';
-import { useIdentity } from '../../api/identity.ts';
 import { OnResource } from '../../api/permissions.tsx';
+import type { CauseCandidate, FailureRun } from '../../api/use-failures.ts';
+import { useIdentity } from '../../api/use-identity.ts';
 import { Time } from '../../components/amount.tsx';
 import { Button } from '../../components/button.tsx';
 import { FailureNote } from '../../components/empty-state.tsx';

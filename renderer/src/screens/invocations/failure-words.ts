@@ -1,5 +1,5 @@
 import type { FailureReplayed } from '../../../../server/api/routes/recorded.ts';
-import type { CauseCandidate, FailureRun } from '../../api/failures.ts';
+import type { CauseCandidate, FailureRun } from '../../api/use-failures.ts';
 import { counted } from '../../components/amounts.ts';
 
 const NAMES: Record<FailureRun['kind'], readonly [string, string]> = {

@@ -1,6 +1,6 @@
 import { RecordedScreen, type RecordedScreenProps } from '../../shell/list-screen.tsx';
 import { useSearch } from '../../url.ts';
-import { InvocationDetailPane } from './invocation-detail.tsx';
+import { InvocationDetailPane } from './invocation-detail-pane.tsx';
 import { ListChoice } from './list-choice.tsx';
 
 /** Part of an invocation: a call that it made, a line that it printed. */

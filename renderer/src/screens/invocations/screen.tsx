@@ -1,8 +1,8 @@
 import { Pause, Play } from 'lucide-react';
 import { useMemo } from 'react';
 import { invocationQuery } from '../../../../server/api/routes/recorded-queries.ts';
-import { amountOf, useFigures } from '../../api/figures.ts';
 import { live } from '../../api/live.ts';
+import { amountOf, useFigures } from '../../api/use-figures.ts';
 import { useNowMs } from '../../components/amount.tsx';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -12,7 +12,7 @@ import { PlaceLink } from '../../shell/place-link.tsx';
 import { useSearch } from '../../url.ts';
 import { useValue } from '../../value-store.ts';
 import { type InvocationRow, invocationColumns, keyOfInvocation } from './invocation-columns.tsx';
-import { InvocationDetailPane } from './invocation-detail.tsx';
+import { InvocationDetailPane } from './invocation-detail-pane.tsx';
 import { LineList } from './line-list.tsx';
 import { ListChoice } from './list-choice.tsx';
 import { OutboundList } from './outbound-list.tsx';

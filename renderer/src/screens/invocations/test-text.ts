@@ -1,5 +1,5 @@
 import { meaningfulHeaders } from '../../api/curl.ts';
-import type { RecordedBody } from '../../api/traffic.ts';
+import type { RecordedBody } from '../../api/use-traffic.ts';
 import type { InvocationDetail } from './use-invocations.ts';
 
 /** The lines of each test before its call. */

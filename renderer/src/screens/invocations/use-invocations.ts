@@ -2,8 +2,8 @@ import type { recordedRoutes } from '../../../../server/api/routes/recorded.ts';
 import type { AnswerOf } from '../../../../server/api/routes/route.ts';
 import type { Query } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { PAST_TOPIC, useRead } from '../../api/read.ts';
 import { useRecentList } from '../../api/recent-list.ts';
+import { PAST_TOPIC, useRead } from '../../api/use-read.ts';
 import { useSearch } from '../../url.ts';
 
 export type { OutboundCall } from '../../../../server/api/routes/logs.ts';

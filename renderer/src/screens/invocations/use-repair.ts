@@ -1,9 +1,9 @@
 import type { FailureReplayed } from '../../../../server/api/routes/recorded.ts';
-import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import type { FailureRun } from '../../api/failures.ts';
 import { toastWithUndo } from '../../api/undo.ts';
+import { useChange } from '../../api/use-change.ts';
+import type { FailureRun } from '../../api/use-failures.ts';
 import { toast } from '../../components/toasts.tsx';
 import { useValue, ValueStore } from '../../value-store.ts';
 import { outcomeWords } from './failure-words.ts';

@@ -1,7 +1,7 @@
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { durationText } from '../../components/amounts.ts';
 import { IconButton } from '../../components/button.tsx';
-import { useMedia } from '../../components/media.ts';
+import { useMedia } from '../../components/use-media.ts';
 import { preferences } from '../../preferences/preferences.ts';
 import { useValue, ValueStore } from '../../value-store.ts';
 

@@ -1,6 +1,6 @@
 import { FileCode2, GitCompareArrows } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import type { EditorProblem } from '../../components/editor-props.ts';

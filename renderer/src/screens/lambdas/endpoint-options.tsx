@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../../server/model/json.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { NumberField, Select, Switch } from '../../components/fields.tsx';
 import { securityKeyIn } from '../gateway/endpoint-words.ts';
 

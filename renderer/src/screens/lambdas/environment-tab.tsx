@@ -4,7 +4,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { segmentsOf } from '../../../../server/model/patch/pointer.ts';
 import { missingText } from '../../api/permissions.tsx';
 import { kindOf, nounOf } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/fields.tsx';

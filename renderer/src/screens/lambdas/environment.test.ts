@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { variablesOf } from './environment.ts';
 
 const record = (id: string, env?: unknown): PlatformRecord => ({

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../../server/model/json.ts';
-import { unsetVariables } from '../../../../server/model/read-variables.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { unsetVariables } from '../../../../server/model/unset-variables.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import type { Lineage } from './use-ancestors.ts';
 
 export interface Variable {

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { memberOf } from '../../../../server/model/json.ts';
 import { keys } from '../../api/query-client.ts';
-import { PAST_TOPIC, useRead } from '../../api/read.ts';
-import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { PAST_TOPIC, useRead } from '../../api/use-read.ts';
+import { type PlatformRecord, useWorld } from '../../api/use-world.ts';
 import { Button } from '../../components/button.tsx';
 import { DiffEditor } from '../../components/code-editor.tsx';
 import { Dialog } from '../../components/dialog.tsx';

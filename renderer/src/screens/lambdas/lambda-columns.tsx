@@ -1,6 +1,6 @@
 import type { LambdaUse } from '../../../../server/api/routes/recorded.ts';
 import { memberOf } from '../../../../server/model/json.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Time } from '../../components/amount.tsx';
 import { shareText } from '../../components/amounts.ts';
 import type { GridColumn } from '../../components/data-grid.tsx';

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import type { RecordPath } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { createPath, kindOfWord } from '../../api/resource-kinds.ts';
 import { usePlace } from '../../api/tree.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Select, TextField } from '../../components/fields.tsx';
 import { toast } from '../../components/toasts.tsx';

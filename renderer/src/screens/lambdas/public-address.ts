@@ -1,7 +1,7 @@
 import { load, type Send } from '../../api/client.ts';
 import { createPath } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 
 /** Properties of a new endpoint of a lambda, without its path. */
 export interface Answering {

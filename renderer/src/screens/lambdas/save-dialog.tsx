@@ -1,12 +1,12 @@
 import type { Operation } from 'fast-json-patch';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { load } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
-import { isRoot } from '../../api/identity.ts';
 import { keys } from '../../api/query-client.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import { isRoot } from '../../api/use-identity.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { DiffEditor } from '../../components/code-editor.tsx';
 import { Dialog, type DialogProps } from '../../components/dialog.tsx';
 import { useKeys } from '../../keys/use-keys.ts';

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
-import { useAllOfType } from '../../api/all-of-type.ts';
 import { failureOf } from '../../api/failure.ts';
 import { OnResource } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
 import { searchOptions, usePlace } from '../../api/tree.ts';
-import { type PlatformRecord, useScope } from '../../api/world.ts';
+import { useAllOfType } from '../../api/use-all-of-type.ts';
+import { useRead } from '../../api/use-read.ts';
+import { type PlatformRecord, useScope } from '../../api/use-world.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import { Copy } from '../../components/copy.tsx';

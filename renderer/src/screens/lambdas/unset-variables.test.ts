@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { unsetVariablesIn } from './environment.ts';
 
 const record = (properties: Record<string, unknown>) =>

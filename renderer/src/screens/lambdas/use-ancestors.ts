@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { parentIdOf } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 
 export interface Lineage {
   /** The ancestors of a lambda, nearest first, as far as the user may view them. */

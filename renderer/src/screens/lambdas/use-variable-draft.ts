@@ -1,7 +1,7 @@
 import type { Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { pointerTo } from '../../../../server/model/patch/pointer.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { useDraftOf } from '../../draft-store.ts';
 import { type VariableChange, variableDrafts } from './drafts.ts';
 

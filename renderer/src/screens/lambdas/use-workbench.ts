@@ -1,8 +1,8 @@
 import type { TestEvent } from '../../../../server/api/routes/workbench.ts';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useChange } from '../../api/use-change.ts';
+import { useRead } from '../../api/use-read.ts';
 
 export type { Debugging as DebugState, FileLink, TestEvent } from '../../../../server/api/routes/workbench.ts';
 

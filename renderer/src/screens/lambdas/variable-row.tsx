@@ -1,6 +1,6 @@
 import { Eye, EyeOff, Pencil, Trash2, Undo2 } from 'lucide-react';
 import { kindOf } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { TextField } from '../../components/fields.tsx';

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, jsonIn, memberOf } from '../../../../server/model/json.ts';
 import { WEB_FORM } from '../../../../server/model/web-form.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { sourceOf } from './code-text.ts';
 
 /** Members of the web form's payload, in the order of the form (the platform's specification). */

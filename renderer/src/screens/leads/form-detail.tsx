@@ -1,7 +1,7 @@
 import { ArrowRight, CircleCheck, CircleX, Send, X } from 'lucide-react';
 import { useState } from 'react';
-import { useFailure } from '../../api/failures.ts';
-import { useExchange } from '../../api/traffic.ts';
+import { useFailure } from '../../api/use-failures.ts';
+import { useExchange } from '../../api/use-traffic.ts';
 import { Time } from '../../components/amount.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { HttpMessage } from '../../components/http-message.tsx';
@@ -10,11 +10,11 @@ import { PendingDetail } from '../../components/pending-detail.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import type { WindowLocation } from '../../url.ts';
 import { requestOf } from '../gateway/exchange-detail.tsx';
-import type { FirstRequest } from '../gateway/saved-requests.ts';
 import { SendDialog } from '../gateway/send-dialog.tsx';
+import type { FirstRequest } from '../gateway/use-saved-requests.ts';
 import { FailureStory } from '../invocations/failure-story.tsx';
 import { nextStepOf, STOPS } from './form-stops.ts';
-import { Marked } from './marked-text.tsx';
+import { Marked } from './marked.tsx';
 import { type FormView, nameOf } from './use-leads.ts';
 
 /** The parts that a form passes, in order. */

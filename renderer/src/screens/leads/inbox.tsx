@@ -1,6 +1,6 @@
 import { formQuery } from '../../../../server/api/routes/recorded-queries.ts';
 import { load } from '../../api/client.ts';
-import type { ListFigures } from '../../api/figures.ts';
+import type { ListFigures } from '../../api/use-figures.ts';
 import { Button } from '../../components/button.tsx';
 import type { GridColumn } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -14,7 +14,7 @@ import { useSearch } from '../../url.ts';
 import { FormDetail } from './form-detail.tsx';
 import { nextStepOf, STOPS } from './form-stops.ts';
 import { LeadDetail } from './lead-detail.tsx';
-import { Marked, MarkWanted } from './marked-text.tsx';
+import { Marked, MarkWanted } from './marked.tsx';
 import { FORMS_PATH, type FormFilter, type FormView, nameOf, useForm, type useForms } from './use-leads.ts';
 
 const keyOf = ({ id }: FormView) => id;

@@ -10,7 +10,7 @@ import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { Cause } from './form-detail.tsx';
 import { type MappingRow, mappingOf, payloadOf, type UnreadMember, unusedMembersOf, type Verdict } from './mapping.ts';
-import { Marked } from './marked-text.tsx';
+import { Marked } from './marked.tsx';
 import { SentBy } from './sent-by.tsx';
 import { type Lead, nameOf, useDeleteLeads } from './use-leads.ts';
 

@@ -1,8 +1,8 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { amountOf, useFigures } from '../../api/figures.ts';
 import { useMissing } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
+import { amountOf, useFigures } from '../../api/use-figures.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { QueryBar } from '../../components/query-bar.tsx';

@@ -1,10 +1,10 @@
 import type { FormView } from '../../../../server/api/routes/forms.ts';
-import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
 import type { AnswerAt } from '../../api/routes.ts';
+import { useChange } from '../../api/use-change.ts';
+import { usePages } from '../../api/use-pages.ts';
+import { useRead } from '../../api/use-read.ts';
 
 export type { FormStop, FormView } from '../../../../server/api/routes/forms.ts';
 export type { LeadView as Lead } from '../../../../server/api/routes/leads.ts';

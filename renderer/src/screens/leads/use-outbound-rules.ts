@@ -1,8 +1,8 @@
 import type { OutboundRule } from '../../../../server/model/outbound-rule.ts';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys, queryClient } from '../../api/query-client.ts';
-import { readOptions, useRead } from '../../api/read.ts';
+import { useChange } from '../../api/use-change.ts';
+import { readOptions, useRead } from '../../api/use-read.ts';
 
 /** A rule that may not have an id yet. */
 export type RuleRequest = Omit<OutboundRule, 'id'> & { id?: string };

@@ -2,7 +2,7 @@ import { Download, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { download } from '../../api/download.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useRead } from '../../api/use-read.ts';
 import { Bytes, Time } from '../../components/amount.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
 import { KeyValue } from '../../components/key-value.tsx';

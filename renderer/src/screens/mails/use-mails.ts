@@ -1,7 +1,7 @@
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useChange } from '../../api/use-change.ts';
+import { useRead } from '../../api/use-read.ts';
 
 export type { MailSummary, MailView } from '../../../../server/api/routes/mails.ts';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { PipelineDeployment, PipelineRun } from '../../../../server/model/pipeline-run.ts';
-import { runLines } from './pipeline-log.ts';
 import { failureOf } from './run-failure.ts';
+import { runLines } from './run-lines.ts';
 
 const run = (more: Partial<PipelineRun>): PipelineRun => ({
   id: 'r',

@@ -1,5 +1,5 @@
 import type { PipelineDeployment, PipelineJob, PipelineRun } from '../../../../server/model/pipeline-run.ts';
-import { lastWords, type RunLine } from './pipeline-log.ts';
+import { lastWords, type RunLine } from './run-lines.ts';
 import { answerOf } from './run-words.ts';
 
 export interface RunFailure {

@@ -2,11 +2,11 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { deliveryRoutes, ScmProjectView } from '../../../../server/api/routes/delivery.ts';
 import type { AnswerOf } from '../../../../server/api/routes/route.ts';
 import type { PipelineRun } from '../../../../server/model/pipeline-run.ts';
-import { useChange } from '../../api/change.ts';
 import { load, send } from '../../api/client.ts';
 import { useSeesAll } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
+import { useChange } from '../../api/use-change.ts';
+import { useRead } from '../../api/use-read.ts';
 
 export type { PipelineVariable } from '../../../../server/api/routes/delivery.ts';
 export type PipelineProject = AnswerOf<typeof deliveryRoutes.listPipelineProjects>[number];

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import type { Query } from '../../api/client.ts';
 import type { TreePlace } from '../../api/tree.ts';
-import { type PlatformRecord, referenceId } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import { type PlatformRecord, referenceId } from '../../api/use-world.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { NumberField, Select } from '../../components/fields.tsx';
 import { CurlNote } from './curl-note.tsx';

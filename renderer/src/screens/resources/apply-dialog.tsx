@@ -1,10 +1,10 @@
 import type { Operation } from 'fast-json-patch';
 import { useMemo } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
-import { useChange } from '../../api/change.ts';
 import { failureOf } from '../../api/failure.ts';
 import { recordPath } from '../../api/resource-kinds.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { counted } from '../../components/amounts.ts';
 import { DiffEditor } from '../../components/code-editor.tsx';
 import { Dialog } from '../../components/dialog.tsx';

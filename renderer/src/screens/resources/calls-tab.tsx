@@ -1,6 +1,6 @@
 import { useCallback } from 'react';
-import { type RecordedRequest, useTraffic } from '../../api/traffic.ts';
 import type { TreeNode } from '../../api/tree.ts';
+import { type RecordedRequest, useTraffic } from '../../api/use-traffic.ts';
 import { DataGrid } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';

@@ -4,7 +4,7 @@ import { load } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { kindOfWord, typeWords } from '../../api/resource-kinds.ts';
 import { childrenPage, TREE_PAGE_ROWS, type TreeNode, type TreePage, type TreePlace } from '../../api/tree.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Time } from '../../components/amount.tsx';
 import { DataGrid, type GridColumn } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';

@@ -1,12 +1,12 @@
 import { Copy } from 'lucide-react';
 import { type ReactNode, useRef, useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
 import { createPath } from '../../api/resource-kinds.ts';
 import type { TreeNode } from '../../api/tree.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import { useRead } from '../../api/use-read.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { copyText } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/fields.tsx';

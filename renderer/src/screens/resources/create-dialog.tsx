@@ -1,12 +1,12 @@
 import { useMemo } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import type { TypeWord } from '../../../../server/model/type-words.ts';
-import { useChange } from '../../api/change.ts';
 import type { RecordPath } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { createPath, isTypeWord, kindOfWord } from '../../api/resource-kinds.ts';
 import { type TreeNode, type TreePlace, usePlace } from '../../api/tree.ts';
-import { type PlatformRecord, useScope } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import { type PlatformRecord, useScope } from '../../api/use-world.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Select } from '../../components/fields.tsx';
 import { useGo, useSearch } from '../../url.ts';

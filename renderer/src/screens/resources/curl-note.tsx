@@ -1,5 +1,5 @@
 import { curlText, type ShownRequest } from '../../api/curl.ts';
-import { usePlatformStatus } from '../../api/platform-status.ts';
+import { usePlatformStatus } from '../../api/use-platform-status.ts';
 import { Copy } from '../../components/copy.tsx';
 
 /** Longer commands are not shown, but can be copied. */

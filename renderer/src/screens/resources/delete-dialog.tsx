@@ -1,7 +1,7 @@
-import { useChange } from '../../api/change.ts';
 import { kindOf, kindOfWord, parentIdOf, recordPath } from '../../api/resource-kinds.ts';
 import { type TypeCounts, useSubtree } from '../../api/tree.ts';
-import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import { type PlatformRecord, useWorld } from '../../api/use-world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';

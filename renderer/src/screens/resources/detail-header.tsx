@@ -13,7 +13,7 @@ import {
 import { useState } from 'react';
 import { kindOf, kindsBelow, nounOf } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Time } from '../../components/amount.tsx';
 import { Button } from '../../components/button.tsx';
 import { Copy, copyText } from '../../components/copy.tsx';

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { kindOf, nounOf } from '../../api/resource-kinds.ts';
 import { sessionState } from '../../api/session-state.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { counted } from '../../components/amounts.ts';
 import { Button } from '../../components/button.tsx';
 import { useKeys } from '../../keys/use-keys.ts';

@@ -1,9 +1,9 @@
 import type { CommitView } from '../../../../server/api/routes/history.ts';
-import { useChange } from '../../api/change.ts';
 import { loadAs, send } from '../../api/client.ts';
-import { usePages } from '../../api/pages.ts';
 import { keys } from '../../api/query-client.ts';
 import { toastCommit } from '../../api/undo.ts';
+import { useChange } from '../../api/use-change.ts';
+import { usePages } from '../../api/use-pages.ts';
 import { Time } from '../../components/amount.tsx';
 import { Button } from '../../components/button.tsx';
 import { EmptyState, FailureNote } from '../../components/empty-state.tsx';

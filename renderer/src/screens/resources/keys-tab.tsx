@@ -1,16 +1,16 @@
 import { Eye, EyeOff, KeyRound } from 'lucide-react';
 import { useState } from 'react';
-import { isRoot } from '../../api/identity.ts';
 import { keys as topics } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
 import type { TreeNode } from '../../api/tree.ts';
+import { isRoot } from '../../api/use-identity.ts';
+import { useRead } from '../../api/use-read.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Pending } from '../../components/pending.tsx';
-import { useKeysAndTokens } from '../settings/access-answers.ts';
 import { AccessTable } from '../settings/access-table.tsx';
 import { NewCredentialDialog } from '../settings/new-credential-dialog.tsx';
+import { useKeysAndTokens } from '../settings/use-keys-and-tokens.ts';
 
 /** The API keys of an account: makes one, whose secret is seen once, and ends them. Root also sees a random password (D-220). */
 export function KeysTab({ user: { id, name, parent } }: { user: TreeNode }) {

@@ -1,9 +1,9 @@
 import { UserPlus, X } from 'lucide-react';
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import type { TreeNode } from '../../api/tree.ts';
-import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import { type PlatformRecord, useWorld } from '../../api/use-world.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { EmptyState, FailureNote } from '../../components/empty-state.tsx';
 import { Pending } from '../../components/pending.tsx';

@@ -1,8 +1,8 @@
 import { useContext, useEffect, useEffectEvent, useMemo } from 'react';
 import { memberOf } from '../../../../server/model/json.ts';
 import { keys } from '../../api/query-client.ts';
-import { useRead } from '../../api/read.ts';
-import { referenceId } from '../../api/world.ts';
+import { useRead } from '../../api/use-read.ts';
+import { referenceId } from '../../api/use-world.ts';
 import { type Option, Select } from '../../components/fields.tsx';
 import { FormContext } from './form-context.ts';
 import type { ValueFieldProps } from './value-fields.tsx';

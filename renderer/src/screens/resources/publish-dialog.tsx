@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/fields.tsx';
 import { PublishPlan } from './publish-plan.tsx';

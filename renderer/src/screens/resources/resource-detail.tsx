@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { ErrorDetail } from '../../../../server/model/errors.ts';
 import { kindOf } from '../../api/resource-kinds.ts';
 import type { TreePlace } from '../../api/tree.ts';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { type TabEntry, Tabs } from '../../components/tabs.tsx';
 import { useHasDraft } from '../../draft-store.ts';

@@ -1,7 +1,7 @@
 import { compare, type Operation } from 'fast-json-patch';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { valueAt } from '../../../../server/model/patch/pointer.ts';
-import { type PlatformRecord, referenceId } from '../../api/world.ts';
+import { type PlatformRecord, referenceId } from '../../api/use-world.ts';
 
 /** The editable members of a record: all that the server does not set (D-090, D-093). */
 export interface Editable {

@@ -1,9 +1,9 @@
 import { RotateCcw, ShieldPlus, Users, X } from 'lucide-react';
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
 import type { TreeNode } from '../../api/tree.ts';
-import { type Reference, useWorld } from '../../api/world.ts';
+import { useChange } from '../../api/use-change.ts';
+import { type Reference, useWorld } from '../../api/use-world.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { EmptyState, FailureNote } from '../../components/empty-state.tsx';

@@ -2,7 +2,7 @@ import { Plus, X } from 'lucide-react';
 import { memo, useContext } from 'react';
 import { isJsonObject } from '../../../../server/model/json.ts';
 import { stepTo } from '../../../../server/model/patch/pointer.ts';
-import { referenceId } from '../../api/world.ts';
+import { referenceId } from '../../api/use-world.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { NumberField, Select, Switch, TextField } from '../../components/fields.tsx';
 import { useSteady } from '../../use-steady.ts';

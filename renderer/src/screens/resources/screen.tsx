@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
-import { usePlatformStatus } from '../../api/platform-status.ts';
 import { searchOptions, usePlace } from '../../api/tree.ts';
-import { useScope } from '../../api/world.ts';
+import { usePlatformStatus } from '../../api/use-platform-status.ts';
+import { useScope } from '../../api/use-world.ts';
 import { Button } from '../../components/button.tsx';
 import { EmptyState, ErrorState } from '../../components/empty-state.tsx';
 import { FilterField } from '../../components/fields.tsx';

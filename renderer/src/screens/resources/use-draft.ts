@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo } from 'react';
-import type { PlatformRecord } from '../../api/world.ts';
+import type { PlatformRecord } from '../../api/use-world.ts';
 import { DraftStore, useDraftOf } from '../../draft-store.ts';
 import { type Editable, editableOf, isEditable, patchBetween } from './resource-patch.ts';
 import { isSame, mergeThreeWay } from './three-way-merge.ts';

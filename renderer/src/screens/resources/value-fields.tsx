@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { reasonOf } from '../../../../server/model/errors.ts';
 import { memberOf } from '../../../../server/model/json.ts';
 import type { FormFact } from '../../../../server/model/property-facts.ts';
-import { fqonOf, type PlatformRecord, useWorld } from '../../api/world.ts';
+import { fqonOf, type PlatformRecord, useWorld } from '../../api/use-world.ts';
 import { Select, TextField } from '../../components/fields.tsx';
 import { codeOf, sourceOf } from '../lambdas/code-text.ts';
 import { isSame } from './three-way-merge.ts';

@@ -1,15 +1,15 @@
 import { KeyRound, RefreshCw, Ticket } from 'lucide-react';
 import { useState } from 'react';
-import { useIdentity } from '../../api/identity.ts';
-import { type PlatformRecord, useWorld } from '../../api/world.ts';
+import { useIdentity } from '../../api/use-identity.ts';
+import { type PlatformRecord, useWorld } from '../../api/use-world.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { KeyValue } from '../../components/key-value.tsx';
 import { Pending } from '../../components/pending.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { useKeysAndTokens } from './access-answers.ts';
 import { AccessTable } from './access-table.tsx';
 import { type CredentialKind, NewCredentialDialog } from './new-credential-dialog.tsx';
 import { SettingsGroup } from './settings-group.tsx';
+import { useKeysAndTokens } from './use-keys-and-tokens.ts';
 
 export function AccessTab() {
   const [making, make] = useState<CredentialKind>();

@@ -1,7 +1,7 @@
 import { Trash2 } from 'lucide-react';
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
+import { useChange } from '../../api/use-change.ts';
 import { Time, useNowMs } from '../../components/amount.tsx';
 import { durationText } from '../../components/amounts.ts';
 import { IconButton } from '../../components/button.tsx';
@@ -9,7 +9,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Badge } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { PlaceLink } from '../../shell/place-link.tsx';
-import { isToken, type KnownKey, type KnownToken } from './access-answers.ts';
+import { isToken, type KnownKey, type KnownToken } from './use-keys-and-tokens.ts';
 
 type Credential = KnownKey | KnownToken;
 

@@ -5,7 +5,7 @@ import { FindField } from '../../components/find-field.tsx';
 import { Badge } from '../../components/state.tsx';
 import { TableHead } from '../../components/table-head.tsx';
 import { useSearch } from '../../url.ts';
-import { isFound, isSet, valueText } from './setting-text.ts';
+import { isFound, isSet, valueText } from './value-text.ts';
 
 const CHANGED = 'changed';
 const SOURCES: Record<SettingView['source'], string> = {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useChange } from '../../api/change.ts';
 import { send } from '../../api/client.ts';
+import { useChange } from '../../api/use-change.ts';
 import { durationText } from '../../components/amounts.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Select } from '../../components/fields.tsx';

@@ -1,7 +1,7 @@
 import { SHELL_COMMAND } from '../../../../server/model/shell-command.ts';
 import { useMissing } from '../../api/permissions.tsx';
-import { storageProblem, usePlatformStatus } from '../../api/platform-status.ts';
-import { useRead } from '../../api/read.ts';
+import { storageProblem, usePlatformStatus } from '../../api/use-platform-status.ts';
+import { useRead } from '../../api/use-read.ts';
 import { Copy } from '../../components/copy.tsx';
 import { KeyValue } from '../../components/key-value.tsx';
 import { Pending } from '../../components/pending.tsx';

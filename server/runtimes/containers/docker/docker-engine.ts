@@ -32,8 +32,8 @@ import { ENDED_LINES, EndedLogs, followLogs, type LogSource, readLogs } from './
 import { LABEL, ownedBy, type WorldMark } from './labels.ts';
 import { clearWorld, requireSoleFolder, sweepWorlds } from './leftovers.ts';
 import { ensureNetwork, inTurn, removeNetwork } from './networks.ts';
+import { openShell } from './open-shell.ts';
 import { bareId, inspectedContainer, readInstance } from './read-instance.ts';
-import { openShell } from './shell.ts';
 import { watchInstances } from './watch-instances.ts';
 
 /**

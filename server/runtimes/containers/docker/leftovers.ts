@@ -7,7 +7,7 @@ import type { ClearOptions, Leftovers } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL, type WorldMark } from './labels.ts';
 import { removeNetwork } from './networks.ts';
-import { refuseCopy } from './world-users.ts';
+import { refuseCopy } from './refuse-copy.ts';
 
 /** Concurrent requests to the daemon: most time is spent waiting for instances to end; more would slow down a busy daemon. */
 const AT_ONCE = 16;

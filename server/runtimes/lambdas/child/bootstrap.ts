@@ -25,7 +25,7 @@ import {
 } from '../process/protocol.ts';
 import { CallNumbers } from './call-numbers.ts';
 import { hideFolders, messageOf } from './error-text.ts';
-import { eventAndContext } from './event.ts';
+import { eventAndContext } from './event-and-context.ts';
 import { EventLoopDrain } from './event-loop-drain.ts';
 import { loadHandler, offerModules, offerPlugAndPlay } from './load-handler.ts';
 import { OutboundCalls } from './outbound-calls.ts';

@@ -68,7 +68,8 @@ export class InvocationFinalizer {
   #noteWarnings(running: ActiveInvocation): void {
     for (const { warning } of running.outbound) {
       if (warning === undefined || running.notedWarnings?.has(warning)) continue;
-      (running.notedWarnings ??= new Set()).add(warning);
+      running.notedWarnings ??= new Set();
+      running.notedWarnings.add(warning);
       this.note(running, warning);
     }
   }

@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Invocation } from '../../../model/invocation.ts';
 import { Gate, WAIT_AT_GATE } from '../../../testing/gate.ts';
+import { isAlive } from '../../../testing/is-alive.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
-import { isAlive } from '../../../testing/process-alive.ts';
 
 /** Answers how often its process has been called. */
 const COUNT = 'let count = 0; exports.run = () => (count += 1)';

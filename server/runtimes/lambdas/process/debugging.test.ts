@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { DebuggerSession } from '../../../testing/debugger-session.ts';
+import { isAlive } from '../../../testing/is-alive.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
-import { isAlive } from '../../../testing/process-alive.ts';
 import { Debugging, DebugRelay, type DebugState } from './debugging.ts';
 
 let service: TestLambdaService;

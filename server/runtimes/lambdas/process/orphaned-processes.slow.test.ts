@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ownerHere } from '../../../system/owner.ts';
+import { isAlive } from '../../../testing/is-alive.ts';
 import { failureOf, resultOf, TestLambdaService } from '../../../testing/lambda-service.ts';
-import { isAlive } from '../../../testing/process-alive.ts';
 import { INHERITANCE } from './protocol.ts';
 
 let service: TestLambdaService | undefined;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MOCK_NAMES, TRANSPORTS } from '../../../model/invocation.ts';
-import { MAX_OUTBOUND_RULES } from '../../../model/outbound-rule-schema.ts';
+import { MAX_OUTBOUND_RULES } from '../../../model/outbound-rules-request.ts';
 import { FrameError } from './frames.ts';
 import { type BeganRow, OUTCOME_KINDS, OutcomeFlag, type OutcomeHead } from './protocol.ts';
 
