@@ -2,8 +2,9 @@ import { appendFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { inject } from 'vitest';
-import { BASE, type DocumentedOperation, documentedOperations, responseOf, schemas, wordsFor } from './api-document.ts';
+import { BASE, countedOperations, type DocumentedOperation, responseOf, schemas, wordsFor } from './api-document.ts';
 import { type Reply, send as sendAnything } from './client.ts';
+import { lineOf } from './validated-operations.ts';
 
 export { type Authorization, basic, bearer, type Reply } from './client.ts';
 
@@ -46,12 +47,10 @@ function check(method: string, url: string, reply: Reply): void {
 
 /** Notes an operation that has succeeded with a valid response (`validated-operations.ts`). */
 function noteValidated(operation: DocumentedOperation): void {
-  const files = inject('operationFiles');
-  if (files === undefined || validated.has(operation)) return;
-  const line = ({ verb, path }: DocumentedOperation) => `${verb} ${path}\n`;
-  if (validated.size === 0) appendFileSync(files.documented, operations.map((each) => line(each.operation)).join(''));
+  const file = inject('validatedFile');
+  if (file === undefined || validated.has(operation)) return;
   validated.add(operation);
-  appendFileSync(files.validated, line(operation));
+  appendFileSync(file, `${lineOf(operation)}\n`);
 }
 
 function violationIn(
@@ -75,9 +74,7 @@ const opennessOf = (parts: readonly string[]) =>
   parts.reduce((sum, part) => sum + (part.startsWith('{') ? (wordsFor(part) ? 1 : 2) : 0), 0);
 
 /** Each operation with its path segments, specific ones first. */
-const operations = documentedOperations
-  // Endpoints can return anything, and a WebSocket has no response that could be validated.
-  .filter(({ path, responses }) => path !== '/{api_name}/{endpoint}' && responses[101] === undefined)
+const operations = countedOperations
   .map((operation) => ({ operation, parts: operation.path.split('/') }))
   .toSorted((a, b) => opennessOf(a.parts) - opennessOf(b.parts));
 

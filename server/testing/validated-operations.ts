@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
+import type { DocumentedOperation } from './api-document.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Files to which each worker appends the operations of the API document, and those that succeeded with a valid response. */
-    operationFiles?: { documented: string; validated: string };
+    /** The file to which each worker appends the operations that succeeded with a valid response. */
+    validatedFile?: string;
   }
 }
 
@@ -31,18 +32,22 @@ const SECOND_TIER: Readonly<Record<string, 'engine' | 'slow'>> = {
 /** Fails a run of all tests of a project that leaves an operation of the API document unvalidated, and prints their number. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(path.join(tmpdir(), 'terrarium-operations-'));
-  const files = { documented: path.join(folder, 'documented'), validated: path.join(folder, 'validated') };
-  for (const file of Object.values(files)) await writeFile(file, '');
-  project.provide('operationFiles', files);
+  const file = path.join(folder, 'validated');
+  await writeFile(file, '');
+  project.provide('validatedFile', file);
   return async () => {
-    const [documented, validated] = await Promise.all([linesOf(files.documented), linesOf(files.validated)]);
+    const validated = new Set((await readFile(file, 'utf8')).split('\n').filter(Boolean));
     await rm(folder, { recursive: true, force: true });
     if (!(await isWholeRun(project))) return;
-    const expected = [...documented].filter((operation) => (SECOND_TIER[operation] ?? 'fast') === project.name);
+    // Not in the workers, where tests register types of their own.
+    const { countedOperations } = await import('./api-document.ts');
+    const expected = countedOperations
+      .map(lineOf)
+      .filter((operation) => (SECOND_TIER[operation] ?? 'fast') === project.name);
     const missing = expected.filter((operation) => !validated.has(operation));
     const count = `${expected.length - missing.length} of ${expected.length} operations that ${KINDS[project.name]}`;
     console.log(
-      `${count} succeeded with a response that the API document allows; it has ${documented.size} operations`,
+      `${count} succeeded with a response that the API document allows; it has ${countedOperations.length} operations`,
     );
     if (missing.length === 0) return;
     console.error(`No test of the project ${project.name} validates a success of:\n${missing.join('\n')}`);
@@ -51,7 +56,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-const linesOf = async (file: string) => new Set((await readFile(file, 'utf8')).split('\n').filter(Boolean));
+export const lineOf = ({ verb, path: address }: DocumentedOperation): string => `${verb} ${address}`;
 
 /** Did all tests of the project run and pass, and not only some files or titles? */
 async function isWholeRun(project: TestProject): Promise<boolean> {

@@ -24,12 +24,16 @@ export async function openSession(): Promise<void> {
 
 /** Is the server reachable, and does a session exist? Opens or closes the gate accordingly, unless the server is gone. */
 export async function checkSession(timeoutMs?: number): Promise<'there' | 'gone'> {
+  const before = sessionState.value;
   const answer = await ask('GET', SESSION, { isSignIn: true, ...(timeoutMs !== undefined && { timeoutMs }) });
-  if (answer.ok) enterAs(answer.value.user.id);
-  else if (answer.failure.kind === 'offline') return 'gone';
-  else if (answer.failure.kind === 'signed-out') sessionState.expire();
-  else if (sessionState.value.kind === 'unknown')
-    sessionState.set({ kind: 'signed-out', reason: answer.failure.message });
+  const isBusy = !answer.ok && answer.failure.code === 503 && before.kind === 'unknown';
+  if (isBusy || (!answer.ok && answer.failure.kind === 'offline')) return 'gone';
+  // Meanwhile somebody may have signed in or out.
+  if (sessionState.value !== before) return 'there';
+  if (answer.ok) {
+    if (before.kind !== 'signed-in' || before.userId !== answer.value.user.id) enterAs(answer.value.user.id);
+  } else if (answer.failure.kind === 'signed-out') sessionState.expire();
+  else if (before.kind === 'unknown') sessionState.set({ kind: 'signed-out', reason: answer.failure.message });
   return 'there';
 }
 

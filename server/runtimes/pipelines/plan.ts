@@ -24,6 +24,8 @@ export interface PlannedJob {
   node: { index?: number; total: number };
   /** Names of jobs that it waits for; undefined: all of earlier stages. */
   needs: readonly string[] | undefined;
+  /** All jobs that it waits for, if only some of the pipeline's jobs run. */
+  awaited?: readonly string[];
   artifactsOf: readonly string[];
   decision: string | undefined;
   /** Jobs of one group do not run at the same time. */
@@ -133,12 +135,12 @@ function needsHere(needs: JobDefinition['needs']): JobDefinition['needs'] {
 
 /** Names of the jobs that must end before a job starts. */
 export function neededJobs(
-  { needs, stage }: PlannedJob,
+  { needs, awaited, stage }: PlannedJob,
   jobs: readonly PlannedJob[],
   stages: readonly string[],
 ): readonly string[] {
   const isEarlier = (candidate: PlannedJob) => stages.indexOf(candidate.stage) < stages.indexOf(stage);
-  return needs ?? jobs.filter(isEarlier).map(({ name }) => name);
+  return awaited ?? needs ?? jobs.filter(isEarlier).map(({ name }) => name);
 }
 
 /** The jobs with these names, or the names of their parallel jobs. Each waits for those of them that it waits for if all jobs run. */
@@ -154,7 +156,7 @@ export function chosenJobs(
       const next = jobs.find((other) => other.name === name);
       if (next && !isAmong(names)(next)) for (const earlier of neededJobs(next, jobs, stages)) awaited.add(earlier);
     }
-    return { ...job, needs: job.needs && [...awaited] };
+    return { ...job, ...(job.needs && { awaited: [...awaited] }) };
   });
 }
 

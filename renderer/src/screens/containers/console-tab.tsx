@@ -3,6 +3,7 @@ import { CornerDownLeft, Trash2 } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { ExecOutcome } from '../../../../server/api/routes/containers.ts';
 import { ask } from '../../api/client.ts';
+import { sessionState } from '../../api/session-state.ts';
 import type { PlatformRecord } from '../../api/use-world.ts';
 import { Duration } from '../../components/amount.tsx';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -24,6 +25,7 @@ interface ConsoleEntry {
 const MAX_ENTRIES = 100;
 /** Commands run in each container since the page was opened; shown again when the user returns to the console. */
 const consoles = new Map<string, ValueStore<readonly ConsoleEntry[]>>();
+sessionState.whenUserLeaves(() => consoles.clear());
 
 function consoleOf(containerId: string): ValueStore<readonly ConsoleEntry[]> {
   const store = consoles.get(containerId) ?? new ValueStore<readonly ConsoleEntry[]>([]);

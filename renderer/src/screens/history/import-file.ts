@@ -72,6 +72,7 @@ interface UploadOptions {
 /** Posts a file and says how far it is, which fetch cannot. Throws FailureError. */
 function upload<T>(path: string, file: Blob, { type, signal, onProgress }: UploadOptions): Promise<T> {
   return new Promise((resolve, reject) => {
+    const sessionBefore = sessionState.value;
     const request = new XMLHttpRequest();
     request.open('POST', path);
     request.responseType = 'json';
@@ -85,7 +86,7 @@ function upload<T>(path: string, file: Blob, { type, signal, onProgress }: Uploa
     request.addEventListener('load', () => {
       // The form of the server's answers is in its OpenAPI document.
       if (request.status < 400) return resolve(request.response as T);
-      if (request.status === 401) sessionState.expire();
+      if (request.status === 401 && sessionState.value === sessionBefore) sessionState.expire();
       const { message, details } = Object(request.response);
       fail(request.status === 401 ? 'signed-out' : 'refused', message ?? `the response was ${request.status}`, details);
     });

@@ -1,6 +1,7 @@
 import type { FailureReplayed } from '../../../../server/api/routes/recorded.ts';
 import { load, send } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
+import { sessionState } from '../../api/session-state.ts';
 import { toastWithUndo } from '../../api/undo.ts';
 import { useChange } from '../../api/use-change.ts';
 import type { FailureRun } from '../../api/use-failures.ts';
@@ -33,6 +34,7 @@ interface RepairProgress {
 
 /** Running replays, by the first failure of their run. They continue, and can be stopped, on every screen. */
 export const runningRepairs = new ValueStore<ReadonlyMap<string, RepairProgress>>(new Map());
+sessionState.whenUserLeaves(() => runningRepairs.set(new Map()));
 
 function updateProgress(run: FailureRun, update: Partial<RepairProgress>): void {
   const progress = runningRepairs.value.get(run.first) ?? { run, tally: EMPTY_TALLY, isStopped: false };

@@ -1,5 +1,6 @@
 import type { InvocationView, OutboundCall } from '../../../../server/api/routes/logs.ts';
 import { jsonIn } from '../../../../server/model/json.ts';
+import { sessionState } from '../../api/session-state.ts';
 import { ValueStore } from '../../value-store.ts';
 
 /** The part of a run's record that is used here. */
@@ -24,6 +25,7 @@ const MAX_RUNS = 12;
 
 /** The last runs of each lambda, newest first, for as long as the window is open. */
 export const runs = new ValueStore<ReadonlyMap<string, readonly Run[]>>(new Map());
+sessionState.whenUserLeaves(() => runs.set(new Map()));
 
 export function addRun(lambdaId: string, run: Omit<Run, 'number'>): void {
   const before = runs.value.get(lambdaId) ?? [];

@@ -4,6 +4,7 @@ import type { TypeWord } from '../../../../server/model/type-words.ts';
 import type { RecordPath } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { createPath, isTypeWord, kindOfWord } from '../../api/resource-kinds.ts';
+import { sessionState } from '../../api/session-state.ts';
 import { type TreeNode, type TreePlace, usePlace } from '../../api/tree.ts';
 import { useChange } from '../../api/use-change.ts';
 import { type PlatformRecord, useScope } from '../../api/use-world.ts';
@@ -38,6 +39,7 @@ const NONE: readonly ErrorDetail[] = [];
 
 /** Survives the end of a session; discarded when the dialog is closed. */
 const draftStore = new ValueStore<ResourceDraft | undefined>(undefined);
+sessionState.whenUserLeaves(() => draftStore.set(undefined));
 
 function beginning(collection: TypeWord, location: TreePlace | undefined): ResourceDraft {
   return {

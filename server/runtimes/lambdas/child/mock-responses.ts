@@ -354,9 +354,9 @@ export class MockResponses {
     if (stream.destroyed) return;
     const fail = (error: unknown): void =>
       this.#fail(call, connection.socket, new Error(`${hostOf(connection).name} did not respond: ${messageOf(error)}`));
-    connection.openStream ??= this.#connectHttp2(connection, fail);
     let upstream: ClientHttp2Stream;
     try {
+      connection.openStream ??= this.#connectHttp2(connection, fail);
       upstream = connection.openStream(request.headers, { endStream: stream.endAfterHeaders });
     } catch (error) {
       // The session of the lambda has ended while the call waited for its verdict.
@@ -376,7 +376,7 @@ export class MockResponses {
     // As: Node's types leave out that these are the headers of a message.
     upstream.on('trailers', (trailers) => response.addTrailers(trailers as OutgoingHttpHeaders));
     upstream.on('end', () => {
-      if (!upstream.rstCode) response.end();
+      if (!upstream.rstCode && stream.headersSent) response.end();
     });
     upstream.on('error', (error) => this.#calls.report(call, failureOf(error)));
     // A stream that is canceled, or whose connection closes, has no error.
@@ -398,11 +398,15 @@ export class MockResponses {
     session.on('error', (error) => {
       if (session.connecting) fail(error);
     });
-    for (const end of ['goaway', 'close']) session.once(end, () => Reflect.deleteProperty(connection, 'openStream'));
+    const openStream: OpenStream = (...request) => session.request(...request);
+    for (const end of ['goaway', 'close'])
+      session.once(end, () => {
+        if (connection.openStream === openStream) Reflect.deleteProperty(connection, 'openStream');
+      });
     connection.socket.once('close', () => session.close());
     // The waiting client keeps the process alive by its own end of the connection.
     session.unref();
-    return (...request) => session.request(...request);
+    return openStream;
   }
 
   #fail(call: object, socket: Socket, error: Error): void {
@@ -457,5 +461,6 @@ function urlOf({ isTls, target }: MockedConnection, request: IncomingMessage): s
 function hostOf({ target: { hostname, port }, isTls, formOf = {} }: MockedConnection): Destination {
   const { createConnection: _made, socket: _given, ALPNProtocols: _offered, ...options } = formOf;
   // As: a request takes the options of its connection.
-  return { name: `${hostname}:${port}`, isTls, options: options as RequestOptions, headers: {} };
+  const name = hostname.includes(':') ? `[${hostname}]` : hostname;
+  return { name: `${name}:${port}`, isTls, options: options as RequestOptions, headers: {} };
 }

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /** Matches the files that Node loads as code. Other files may be data that the lambda itself writes while it runs. */
 const CODE = /\.([cm]?[jt]s|json|node|wasm)$/i;
 /** Folders of version control, and of a platform that runs in the folder of a lambda. */
 const SKIPPED_FOLDERS = ['.git', '.terrarium'];
+/** Linked packages that are looked at. */
+const MOST_LINKED = 100;
 /** Files that are looked at: those nearest to the folder first, then those of its linked packages, and packages of `node_modules` last. */
 const MOST_FILES = 2_000;
 /** Between two looks there is at least that time, and so many times what the last one took: 1 % of the time at most. */
@@ -41,7 +43,8 @@ export function codeFilesIn(folder: string): string[] {
   return entriesOf(folder).flatMap(({ file, isFolder }) => (isFolder ? [] : [file]));
 }
 
-export function codeFilesBelow(folder: string): string[] {
+export function codeFilesBelow(packageFolder: string): string[] {
+  const folder = path.resolve(packageFolder);
   const files: string[] = [];
   const visitedFolders = new Set([realpathSync(folder)]);
   const ownFolders = [folder];
@@ -69,9 +72,11 @@ function linkedPackages(folder: string, found = new Set<string>()): string[] {
   const home = nearest(folder, 'package.json');
   for (const name of home === undefined ? [] : dependenciesIn(path.join(home, 'package.json'))) {
     const modules = nearest(folder, path.join('node_modules', name));
-    const target = modules === undefined ? '' : realpathSync(path.join(modules, 'node_modules', name));
-    const isOther = !`${folder}${path.sep}`.startsWith(`${target}${path.sep}`);
-    if (modules === undefined || target.includes(`${path.sep}node_modules`) || !isOther || found.has(target)) continue;
+    const link = path.join(modules ?? '', 'node_modules', name);
+    if (modules === undefined || found.size >= MOST_LINKED || !lstatSync(link).isSymbolicLink()) continue;
+    const target = realpathSync(link);
+    const isAround = `${folder}${path.sep}`.startsWith(`${target}${path.sep}`);
+    if (isAround || target.includes(`${path.sep}node_modules`) || found.has(target)) continue;
     found.add(target);
     linkedPackages(target, found);
   }
@@ -87,10 +92,10 @@ function nearest(folder: string, file: string): string | undefined {
 
 function dependenciesIn(file: string): string[] {
   try {
-    const { dependencies, devDependencies, optionalDependencies, peerDependencies } = JSON.parse(
+    const { dependencies, optionalDependencies, peerDependencies, devDependencies } = JSON.parse(
       readFileSync(file, 'utf8'),
     );
-    return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies, ...peerDependencies });
+    return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies, ...devDependencies });
   } catch {
     return []; // loading the code reports what is wrong with it
   }
