@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { nearestFolderWith } from '../../../system/nearest-folder.ts';
 
 /** Matches the files that Node loads as code. Other files may be data that the lambda itself writes while it runs. */
 const CODE = /\.([cm]?[jt]s|json|node|wasm)$/i;
@@ -68,26 +69,19 @@ export function codeFilesBelow(packageFolder: string): string[] {
 }
 
 /** The other packages of its workspace that a package depends on: a `node_modules` above it links to them. */
-function linkedPackages(folder: string, found = new Set<string>()): string[] {
-  const home = nearest(folder, 'package.json');
+function linkedPackages(folder: string, targets = new Set<string>()): string[] {
+  const home = nearestFolderWith(['package.json'], folder);
   for (const name of home === undefined ? [] : dependenciesIn(path.join(home, 'package.json'))) {
-    const modules = nearest(folder, path.join('node_modules', name));
-    const link = path.join(modules ?? '', 'node_modules', name);
-    if (modules === undefined || found.size >= MOST_LINKED || !lstatSync(link).isSymbolicLink()) continue;
+    const installed = path.join('node_modules', name);
+    const link = path.join(nearestFolderWith([installed], folder) ?? '', installed);
+    if (targets.size >= MOST_LINKED || !lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
     const target = realpathSync(link);
     const isAround = `${folder}${path.sep}`.startsWith(`${target}${path.sep}`);
-    if (isAround || target.includes(`${path.sep}node_modules`) || found.has(target)) continue;
-    found.add(target);
-    linkedPackages(target, found);
+    if (isAround || target.includes(`${path.sep}node_modules`) || targets.has(target)) continue;
+    targets.add(target);
+    linkedPackages(target, targets);
   }
-  return [...found];
-}
-
-/** The nearest folder, from this one upwards, in which there is such a file. */
-function nearest(folder: string, file: string): string | undefined {
-  if (existsSync(path.join(folder, file))) return folder;
-  const parent = path.dirname(folder);
-  return parent === folder ? undefined : nearest(parent, file);
+  return [...targets];
 }
 
 function dependenciesIn(file: string): string[] {

@@ -10,6 +10,7 @@ import type {
   OutboundCall,
   Outcome,
 } from '../../../model/invocation.ts';
+import { tenthsBetween } from '../../../model/iso-time.ts';
 import { monotonicMs } from '../../../system/clock.ts';
 import type { LambdaDefinition } from '../lambda-definition.ts';
 import { failed, interrupted } from '../lambda-failure.ts';
@@ -179,7 +180,7 @@ export class ActiveInvocation implements Invocation {
 
   /** The clock of this invocation's times. */
   nowMs(): number {
-    return Math.round((monotonicMs() + this.#aheadMs) * 10) / 10;
+    return tenthsBetween(-this.#aheadMs, monotonicMs());
   }
 
   /** JSON of the members of an `InvokeHead` that follow from the context and the lambda. */
@@ -206,7 +207,7 @@ export class ActiveInvocation implements Invocation {
   timeOf(eventMs: number | undefined, afterMs: number): number {
     const nowMs = this.nowMs();
     if (eventMs === undefined) return nowMs;
-    const timeMs = Math.round((eventMs + this.#aheadMs) * 10) / 10;
+    const timeMs = tenthsBetween(-this.#aheadMs, eventMs);
     return Math.min(Math.max(timeMs, afterMs), nowMs);
   }
 
