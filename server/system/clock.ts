@@ -68,7 +68,7 @@ export class PlatformClock {
   readonly #steadyMs: () => number;
   #aheadMs = 0;
 
-  /** @param steadyMs elapsed milliseconds, sleep included (steadyClock in clock.ts) */
+  /** @param steadyMs elapsed milliseconds, sleep included (steadyClock) */
   constructor(steadyMs: () => number) {
     this.#steadyMs = steadyMs;
   }

@@ -56,6 +56,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
+/** An operation by its method and path. */
 export const lineOf = ({ verb, path: address }: DocumentedOperation): string => `${verb} ${address}`;
 
 /** Did all tests of the project run and pass, and not only some files or titles? */

@@ -28,7 +28,7 @@ export async function checkSession(timeoutMs?: number): Promise<'there' | 'gone'
   const answer = await ask('GET', SESSION, { isSignIn: true, ...(timeoutMs !== undefined && { timeoutMs }) });
   const isBusy = !answer.ok && answer.failure.code === 503 && before.kind === 'unknown';
   if (isBusy || (!answer.ok && answer.failure.kind === 'offline')) return 'gone';
-  // Meanwhile somebody may have signed in or out.
+  // Meanwhile the user may have signed in or out.
   if (sessionState.value !== before) return 'there';
   if (answer.ok) {
     if (before.kind !== 'signed-in' || before.userId !== answer.value.user.id) enterAs(answer.value.user.id);
@@ -47,7 +47,7 @@ export async function signIn(credentials: Credentials): Promise<void> {
   void queryClient.invalidateQueries();
 }
 
-/** The data of the user before is not for another one. */
+/** Another user must not see the data of the last one. */
 function enterAs(userId: string): void {
   const session = sessionState.value;
   if (session.kind !== 'unknown' && session.userId !== userId) queryClient.clear();

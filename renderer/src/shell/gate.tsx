@@ -45,7 +45,7 @@ function SignInAgain({ reason }: { reason: string | undefined }) {
   );
 }
 
-/** Also after the browser has closed it, which the second Esc does in some. */
+/** Opens the dialog, also again after the browser has closed it: in some, a second Esc does. */
 function showModal(dialog: HTMLDialogElement) {
   if (!dialog.open) dialog.showModal();
   return () => dialog.close();

@@ -56,7 +56,7 @@ export function windowRouter(
       if (!isFromThisMachine(req))
         throw new PlatformError(
           'address_not_allowed',
-          'only a request from the machine of the platform that comes through no proxy can stop it',
+          'only a request from the machine of the platform, not through a proxy, can stop it. Run `terrarium stop` there.',
         );
       if (body.worldId !== worldId)
         throw new PlatformError('invalid_state', `this is another platform, of world ${worldId}`);

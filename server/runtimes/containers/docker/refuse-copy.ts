@@ -6,7 +6,7 @@ import { EngineUnreachable } from '../engine.ts';
 import type { WorldMark } from './labels.ts';
 
 /**
- * Throws EngineUnreachable if one of the creators of what an engine has of this world is another folder with the same world: one of the two
+ * Throws EngineUnreachable if another folder with the same world is among the creators of its resources in an engine: one of the two
  * folders is a copy of the other, and each platform would use and remove what the other one creates, also after it has ended.
  */
 export async function refuseCopy(
