@@ -23,7 +23,7 @@ const user = recordSchema('users');
 const services = z.record(z.string(), z.string());
 
 /** Prefix search for names (D-188). */
-const searches = {
+const searchesNames = {
   query: { name: required(text('Prefix of the names')) },
   answer: ok(z.array(z.string()), 'Names'),
 } as const;
@@ -109,7 +109,7 @@ export const organizationRoutes = defineRoutes('Organizations', {
     ...createsOrganization,
   }),
   searchOrganizations: route('get /meta/orgs/search', 'caller', {
-    ...searches,
+    ...searchesNames,
     summary: 'List the names of organizations with a prefix',
   }),
   readOrganizationByName: route('get /meta/{fqon}', permission('org.view', 'fqon'), {
@@ -137,14 +137,14 @@ export const organizationRoutes = defineRoutes('Organizations', {
 
 const workspaceRoutes = defineRoutes('Workspaces', {
   searchWorkspaces: route('get /meta/workspaces/search', 'caller', {
-    ...searches,
+    ...searchesNames,
     summary: 'List the names of workspaces with a prefix',
   }),
 });
 
 const environmentRoutes = defineRoutes('Environments', {
   searchEnvironments: route('get /meta/environments/search', 'caller', {
-    ...searches,
+    ...searchesNames,
     summary: 'List the names of environments with a prefix',
   }),
 });

@@ -211,7 +211,7 @@ export const keyRoutes = securityRoutes('Tokens and keys', {
   }),
 });
 
-const locks = { target: A_USER, answer: accountAnswer, errors: [409] } as const;
+const changesLock = { target: A_USER, answer: accountAnswer, errors: [409] } as const;
 
 /** Accounts and group membership (D-178, D-179). */
 export const accountRoutes = securityRoutes('Accounts', {
@@ -241,11 +241,11 @@ export const accountRoutes = securityRoutes('Accounts', {
     errors: [409],
   }),
   disableAccount: route('post /security/accounts/{account_id}/disable', permission('user.update', A_USER.id), {
-    ...locks,
+    ...changesLock,
     summary: 'Lock an account',
   }),
   enableAccount: route('post /security/accounts/{account_id}/enable', permission('user.update', A_USER.id), {
-    ...locks,
+    ...changesLock,
     summary: 'Unlock an account',
   }),
   readAccountGroup: route('get /security/groups/{group_id}', permission('group.view', A_GROUP.id), {

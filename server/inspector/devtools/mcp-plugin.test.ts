@@ -31,7 +31,7 @@ describe('POST /mcp', () => {
     expect([response.status, await response.json()]).toMatchObject([403, { reason: 'origin_not_allowed' }]);
   });
 
-  it.each(['Forwarded', 'X-Forwarded-For', 'X-Real-IP', 'Via'])(
+  it.each(['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Host', 'X-Real-IP', 'Via'])(
     'rejects what a reverse proxy on this machine forwards with the header %s',
     async (header) => {
       const response = await post(platform.emulator.baseUrl, { Authorization: rootKey(), [header]: '192.0.2.8' });

@@ -175,16 +175,16 @@ export class SentForms {
       if (!placed || stop === undefined) return undefined;
       const { item } = placed;
       const finalStop = isReplayed ? 'replayed' : stop;
+      const reasonOf = (answered: RecordedCall | undefined): string => {
+        if (stop === 'unsent') return 'the lambda made no outbound call';
+        if (stop !== 'answered') return failureText(bodies, item, undefined);
+        return `an outbound rule responded ${answered ? `with ${answered.status} ` : ''}instead of the CRM`;
+      };
       const view = (): FormView => {
         const answered = stop === 'answered' ? this.#answeredCallOf(item) : undefined;
         return {
           ...{ seq: 0, id: item.executionId, at: item.acceptedAt, stop: finalStop },
-          reason:
-            stop === 'unsent'
-              ? 'the lambda made no outbound call'
-              : stop === 'answered'
-                ? `an outbound rule responded ${answered ? `with ${answered.status} ` : ''}instead of the CRM`
-                : failureText(bodies, item, undefined),
+          reason: reasonOf(answered),
           mapped: payloadIn(bodyAt(bodies, item.event)?.bytes),
           ...{ lambdaId: item.lambdaId, lambdaName: item.lambdaName, executionId: item.executionId },
           rule: (answered ?? failedCallOf(bodies, item))?.rules?.at(-1),

@@ -361,7 +361,7 @@ export class OutboundInterceptor {
     const isDelayed = isInTunnel && verdict?.action === 'pass' && verdict.delayMs > 0;
     const form = this.#formIn(head) ?? this.#answeredHere(head, verdict, target, isDelayed);
     if (!form) return { leavesMachine: target.isOutside === true };
-    Object.assign(form.connection, { openStream });
+    form.connection.openStream = openStream;
     const other = this.#socketFor(form);
     if (!form.error) reportElsewhere(other);
     return { other, leavesMachine: false };
