@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { resultOf, TestLambdaService } from '../../testing/lambda-service.ts';
 
 /* Each module that a new process loads delays the first call of a lambda. */
@@ -13,7 +13,8 @@ let folder: string;
 let bare: string[];
 
 beforeAll(async () => {
-  service = await TestLambdaService.start();
+  const crmAddress = () => ({ host: '127.0.0.1', port: 9 });
+  service = await TestLambdaService.start({ outbound: { crm: 'catch', crmAddress } });
   folder = path.join(service.folder, 'package');
   await mkdir(folder);
   await writeFile(path.join(folder, 'part.js'), 'exports.part = 1');
@@ -73,6 +74,7 @@ const OF_CHILD = [
   'timers/promises',
   'tls',
   'util/types',
+  'vm',
   'worker_threads',
 ];
 
@@ -105,5 +107,43 @@ describe('a cold call loads no module that its handler does not need', () => {
   it('a default value loads the parser that looks for a callback', async () => {
     const { ownModules } = await loadedBy(`exports.run = async (event, context = '{}') => ${LOADED}`);
     expect(ownModules).toEqual(['lambda-declares-callback.cjs']);
+  });
+
+  it('a lambda with a CRM starts no server before it sends a form', async () => {
+    const code = "exports.run = () => process.report.getReport().libuv.filter(({ type }) => type === 'tcp')";
+    expect(resultOf(await service.run(code, { env: { CRM_API_BASEPATH: 'crm.example.com' } }))).toBe('[]');
+  });
+
+  it('what was compiled with the build is used, for TypeScript and for a default value, too', async () => {
+    const recorder = path.join(service.folder, 'recorder.cjs');
+    await writeFile(
+      recorder,
+      `const vm = require('vm'); const { Script } = vm; globalThis.rejections = [];
+      vm.Script = class extends Script { constructor(...args) { super(...args); rejections.push(this.cachedDataRejected); } };`,
+    );
+    const code = `export const run = async (event: string, context = '{}'): Promise<unknown> => Reflect.get(globalThis, 'rejections');`;
+    const invocation = await service.run(code, { env: { NODE_OPTIONS: `--require ${JSON.stringify(recorder)}` } });
+    expect(resultOf(invocation)).toBe('[false,false,false]');
+  });
+
+  it.each([
+    ['empty', () => Buffer.alloc(0)],
+    ['incomplete', (stored: Buffer) => stored.fill(0, stored.length >> 1, stored.length - 4)],
+  ])('a lambda runs if its compiled code is %s', async (_, damage) => {
+    const childFile = inject('lambdaChildFile');
+    const folder = path.join(service.folder, 'damaged');
+    await cp(path.dirname(childFile), folder, { recursive: true });
+    const compiledFiles = (await readdir(folder)).filter((file) => file.includes(`.cjs.${process.version}-`));
+    expect(compiledFiles).toHaveLength(3);
+    for (const file of compiledFiles) {
+      const compiledFile = path.join(folder, file);
+      await writeFile(compiledFile, damage(await readFile(compiledFile)));
+    }
+    const damaged = await TestLambdaService.start({ childFile: path.join(folder, path.basename(childFile)) });
+    try {
+      expect(resultOf(await damaged.run("exports.run = async (event, context = '{}') => 'ran'"))).toBe('ran');
+    } finally {
+      await damaged.stop();
+    }
   });
 });

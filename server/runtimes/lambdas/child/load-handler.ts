@@ -12,6 +12,9 @@ import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from '.
 const { apply } = Reflect;
 const BUILT_IN = [Object.prototype, Function.prototype];
 
+/** `import()`, of the file that loads the child's bundle (scripts/build-child.mjs). */
+declare const importModule: (url: string) => Promise<unknown>;
+
 /** Errors of `require` after which `import` is tried: only `import` asks where `offerModules` has it look. */
 const IMPORTED = new Set<unknown>(['ERR_REQUIRE_ASYNC_MODULE', 'ERR_REQUIRE_ESM', 'ERR_MODULE_NOT_FOUND']);
 
@@ -123,7 +126,7 @@ async function loadModule(file: string): Promise<unknown> {
     const code = typeof thrown === 'object' && thrown !== null && 'code' in thrown ? thrown.code : undefined;
     if (!IMPORTED.has(code)) return loadAsTypeScript(thrown, file, require);
   }
-  return import(pathToFileURL(file).href).catch((thrown: unknown) => loadAsTypeScript(thrown, file, require));
+  return importModule(pathToFileURL(file).href).catch((thrown: unknown) => loadAsTypeScript(thrown, file, require));
 }
 
 /** Source that is not JavaScript may be TypeScript. If it is neither, the parser that got further gives the reason. */
