@@ -441,9 +441,11 @@ describe('calls of @gitbeaker/rest', () => {
     }
     expect(wrong).toEqual([]);
     expect(missing).toEqual([
+      'Commits.allReferences',
       'Commits.createComment',
       'Commits.cherryPick',
       'RepositoryFiles.allFileBlames',
+      'Repositories.allContributors',
       'Pipelines.showTestReport',
       'Jobs.erase',
       'MergeRequests.rebase',

@@ -126,10 +126,25 @@ never: {stage: two, script: [echo hi], rules: [{if: $CI_PIPELINE_SOURCE == "push
       'child / a success',
       'child / b manual',
     ]);
+    const alone = await harness.run('--source', 'push', '--job', 'child / b');
+    expect(alone.exitCode).toBe(2);
+    expect(alone.err).toContain("a job of a child pipeline cannot be started alone: child / b. Start 'child'.");
     await harness.write({ 'ci/child.yml': child(', allow_failure: true') });
     const optional = await runJobs(parent(', strategy: depend'));
     expect(optional.exitCode, optional.out).toBe(0);
     expect(optional.states).toContain('after success');
+  });
+
+  it('a job that rules exclude is no job of a child pipeline, although its name begins like those', async () => {
+    await harness.commit({
+      'ci/child.yml': child('true'),
+      '.gitlab-ci.yml': `${parent('')}child / eu: {script: [echo hi], rules: [{when: never}]}\nbuild / eu: {script: [echo hi], rules: [{when: never}]}\n`,
+    });
+    for (const name of ['child / eu', 'build / eu']) {
+      const { exitCode, err } = await harness.run('--source', 'push', '--job', name);
+      expect(exitCode).toBe(2);
+      expect(err).toContain(`the pipeline has no job ${name}, by its rules, for push`);
+    }
   });
 
   it('without strategy, the job succeeds, but the run does not when the child pipeline fails', async () => {
@@ -446,7 +461,7 @@ describe('a definition that would take for ever', () => {
       `.a: {parallel: {matrix: [{A: [${many('a')}], B: [${many('b')}]}]}}\na: {extends: .a, script: [echo hi]}\n`,
       'becomes 90000 parallel jobs, but the maximum is 200',
     ],
-    [`${bomb.join('\n')}\na: {script: *x8}\n`, 'Excessive alias count'],
+    [`${bomb.join('\n')}\na: {script: *x8}\n`, 'its aliases expand to more'],
   ])('is refused before it is read, and the key of the run is revoked', async (definition, why) => {
     await harness.commit({ '.gitlab-ci.yml': definition });
     const { exitCode, err } = await harness.run();

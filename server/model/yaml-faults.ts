@@ -48,6 +48,8 @@ export function faultOfAliases(contents: ParsedNode | null): { reason: string; o
       if (isNode(node) && 'anchor' in node && node.anchor) anchors.set(node.anchor, size);
       return size;
     }
+    // Within a node, its anchor does not mean an earlier one of that name.
+    if (node.anchor) anchors.delete(node.anchor);
     let [depth, values] = [0, 1];
     for (const item of node.items) {
       for (const member of isPair(item) ? [item.key, item.value] : [item]) {

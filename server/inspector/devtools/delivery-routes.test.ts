@@ -114,7 +114,9 @@ describe('runs', () => {
     expect(await listed(`?scope=${target?.properties.workspace.id}`)).toEqual([run.id]);
     expect(await listed(`?scope=${otherEnvironment?.id}`)).toEqual([]);
     expect(await listed('')).toHaveLength(2);
-    const ended = await inspect('PUT', `pipelines/${run.id}`, { state: 'success', jobs: [] });
+    // Jobs of earlier versions have more members.
+    const jobs = [{ name: 'deploy', stage: 'deploy', state: 'success', reusedFrom: 'run' }];
+    const ended = await inspect('PUT', `pipelines/${run.id}`, { state: 'success', jobs });
     expect(ended).toMatchObject({ status: 200, body: { id: run.id, state: 'success' } });
     expect((await inspect('GET', `pipelines/${run.id}`)).body).toMatchObject({ ...ended.body, log: [] });
     expect(await inspect('GET', 'pipelines?scope=x')).toMatchObject(refusal(400));
@@ -126,5 +128,25 @@ describe('runs', () => {
     const demo = await inspect('POST', 'pipelines/demo');
     expect(demo).toMatchObject(refusal(409));
     expect(demo.body.message).toContain("user 'ci-service' does not exist");
+  });
+
+  it('are listed and shown to a viewer of their environment, and to no other user', async () => {
+    const [target, otherEnvironment]: Body[] = (await platform.root.get('/demo/environments?expand=true')).body;
+    const [run, otherRun] = await Promise.all(
+      [target, otherEnvironment].map(
+        async (environment) =>
+          (await inspect('POST', 'pipelines', { ...START, targetEnvironmentId: environment?.id })).body,
+      ),
+    );
+    const viewer = await makeAccount(platform, 'viewer');
+    const listed = async () => {
+      const { body } = await inspect('GET', 'pipelines', undefined, viewer.basic);
+      return body.flatMap(({ id }: Body) => ([run.id, otherRun.id].includes(id) ? id : []));
+    };
+    expect(await listed()).toEqual([]);
+    await inspect('PUT', `roles/${target?.id}`, { identities: [viewer.id], role: 'viewer' });
+    expect(await listed()).toEqual([run.id]);
+    expect(await inspect('GET', `pipelines/${run.id}`, undefined, viewer.basic)).toMatchObject({ status: 200 });
+    expect(await inspect('GET', `pipelines/${otherRun.id}`, undefined, viewer.basic)).toMatchObject(refusal(404));
   });
 });

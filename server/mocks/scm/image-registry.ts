@@ -27,95 +27,43 @@ export interface ImageRegistryOptions {
   requireAccess(req: Request, name: string, action: 'pull' | 'push'): void;
 }
 
-/** A container registry: the part of the OCI distribution protocol that pushes and pulls use. Blobs are shared by all repositories. */
-export class ImageRegistry {
-  readonly #options: ImageRegistryOptions;
-  readonly #blobs: string;
-  readonly #uploads: string;
-  #usedBytes: Promise<number> | undefined;
+/**
+ * A container registry below `/v2`: the part of the OCI distribution protocol that pushes and pulls use. Blobs are shared by all
+ * repositories.
+ */
+export function imageRegistry({ folder, maxBytes, requireAccess }: ImageRegistryOptions): Router {
+  const blobs = join(folder, 'blobs');
+  const uploads = join(folder, 'uploads');
+  let usedBytes: Promise<number> | undefined;
 
-  constructor(options: ImageRegistryOptions) {
-    this.#options = options;
-    this.#blobs = join(options.folder, 'blobs');
-    this.#uploads = join(options.folder, 'uploads');
+  function folderOf(name: string): string {
+    return join(folder, 'repositories', encodeURIComponent(name));
   }
 
-  /** Below `/v2`. */
-  router(): Router {
-    const router = express.Router({ caseSensitive: true });
-    const on = (
-      path: string,
-      handlers: Record<string, (req: Request, res: Response, name: string, rest: string) => Promise<unknown>>,
-    ) => {
-      router.all(new RegExp(`^/(${NAME})/${path}$`), async (req, res) => {
-        const { 0: name = '', 1: rest = '' } = req.params;
-        const isRead = req.method === 'GET' || req.method === 'HEAD';
-        try {
-          this.#options.requireAccess(req, name, isRead ? 'pull' : 'push');
-          const handle = handlers[req.method === 'HEAD' ? 'GET' : req.method];
-          if (!handle) throw registryError(405, 'UNSUPPORTED', `${req.method} is not supported here`);
-          await handle(req, res, name, rest);
-        } catch (failure) {
-          req.resume();
-          throw failure;
-        }
-      });
-    };
-    router.get('/', (_req, res) => void res.json({}));
-    on('blobs/uploads/', { POST: (req, res, name) => this.#beginUpload(req, res, name) });
-    on(`blobs/uploads/(${UUID})`, {
-      GET: (_req, res, name, id) => this.#showUpload(res, name, id, 204),
-      PATCH: (req, res, name, id) => this.#receive(req, id).then(() => this.#showUpload(res, name, id, 202)),
-      PUT: (req, res, name, id) => this.#endUpload(req, res, name, id),
-      DELETE: async (_req, res, _name, id) => {
-        await this.#discard(id);
-        res.status(204).end();
-      },
-    });
-    on('blobs/([^/]+)', { GET: (req, res, _name, digest) => this.#sendBlob(req, res, digest, 'BLOB_UNKNOWN') });
-    on('manifests/([^/]+)', {
-      GET: async (req, res, name, tagOrDigest) => {
-        const { digest, type } = await this.#find(name, tagOrDigest);
-        await this.#sendBlob(req, res, digest, 'MANIFEST_UNKNOWN', type);
-      },
-      PUT: (req, res, name, tagOrDigest) => this.#putManifest(req, res, name, tagOrDigest),
-      DELETE: async (_req, res, name, tagOrDigest) => {
-        await this.#find(name, tagOrDigest);
-        await rm(join(this.#folderOf(name), tagOrDigest));
-        res.status(202).end();
-      },
-    });
-    on('tags/list', {
-      GET: async (_req, res, name) => {
-        const found = await readdir(this.#folderOf(name)).catch(() => []);
-        res.json({ name, tags: found.filter((fileName) => TAG.test(fileName)).sort() });
-      },
-    });
-    return router;
-  }
-
-  #folderOf(name: string): string {
-    return join(this.#options.folder, 'repositories', encodeURIComponent(name));
-  }
-
-  #pathOf(digest: string): string {
+  function pathOf(digest: string): string {
     if (!DIGEST.test(digest)) throw registryError(400, 'DIGEST_INVALID', 'the digest must be sha256:...');
-    return join(this.#blobs, digest.slice('sha256:'.length));
+    return join(blobs, digest.slice('sha256:'.length));
   }
 
-  #referencePath(name: string, tagOrDigest: string): string {
+  function referencePath(name: string, tagOrDigest: string): string {
     if (!TAG.test(tagOrDigest) && !DIGEST.test(tagOrDigest)) throw registryError(400, 'TAG_INVALID', 'invalid tag');
-    return join(this.#folderOf(name), tagOrDigest);
+    return join(folderOf(name), tagOrDigest);
   }
 
-  async #find(name: string, tagOrDigest: string): Promise<z.output<typeof reference>> {
-    const text = await readFile(this.#referencePath(name, tagOrDigest), 'utf8').catch(() => undefined);
+  async function find(name: string, tagOrDigest: string): Promise<z.output<typeof reference>> {
+    const text = await readFile(referencePath(name, tagOrDigest), 'utf8').catch(() => undefined);
     if (text === undefined) throw registryError(404, 'MANIFEST_UNKNOWN', `${name} has no ${tagOrDigest}`);
     return reference.parse(JSON.parse(text));
   }
 
-  async #sendBlob(req: Request, res: Response, digest: string, unless: string, type = 'application/octet-stream') {
-    const path = this.#pathOf(digest);
+  async function sendBlob(
+    req: Request,
+    res: Response,
+    digest: string,
+    unless: string,
+    type = 'application/octet-stream',
+  ) {
+    const path = pathOf(digest);
     const found = await statOf(path);
     if (!found) throw registryError(404, unless, `${digest} is not in this registry`);
     res.set({ 'Content-Type': type, 'Content-Length': String(found.size), 'Docker-Content-Digest': digest });
@@ -123,35 +71,34 @@ export class ImageRegistry {
     await pipeline(createReadStream(path), res).catch(() => undefined);
   }
 
-  async #beginUpload(req: Request, res: Response, name: string): Promise<void> {
+  async function beginUpload(req: Request, res: Response, name: string): Promise<void> {
     const { mount, digest } = req.query;
-    if (typeof mount === 'string' && DIGEST.test(mount) && (await statOf(this.#pathOf(mount))))
-      return this.#answerCreated(res, `/v2/${name}/blobs/${mount}`, mount);
+    if (typeof mount === 'string' && DIGEST.test(mount) && (await statOf(pathOf(mount))))
+      return answerCreated(res, `/v2/${name}/blobs/${mount}`, mount);
     const id = randomUUID();
-    await mkdir(this.#uploads, { recursive: true });
-    await writeFile(join(this.#uploads, id), '');
-    if (digest === undefined) await this.#showUpload(res, name, id, 202);
-    else await this.#endUpload(req, res, name, id);
+    await mkdir(uploads, { recursive: true });
+    await writeFile(join(uploads, id), '');
+    if (digest === undefined) await showUpload(res, name, id, 202);
+    else await endUpload(req, res, name, id);
   }
 
-  async #showUpload(res: Response, name: string, id: string, status: number): Promise<void> {
-    const { size } = await this.#requireUpload(id);
+  async function showUpload(res: Response, name: string, id: string, status: number): Promise<void> {
+    const { size } = await requireUpload(id);
     const Range = `0-${Math.max(0, size - 1)}`;
     res.set({ Location: `/v2/${name}/blobs/uploads/${id}`, 'Docker-Upload-UUID': id, Range });
     res.status(status).end();
   }
 
-  async #requireUpload(id: string) {
-    const found = await statOf(join(this.#uploads, id));
+  async function requireUpload(id: string) {
+    const found = await statOf(join(uploads, id));
     if (!found) throw registryError(404, 'BLOB_UPLOAD_UNKNOWN', 'this upload does not exist');
     return found;
   }
 
-  async #receive(req: IncomingMessage, id: string): Promise<void> {
-    await this.#requireUpload(id);
-    this.#usedBytes ??= sizeOf(this.#blobs);
-    let bytes = (await this.#usedBytes) + (await sizeOf(this.#uploads));
-    const { maxBytes } = this.#options;
+  async function receive(req: IncomingMessage, id: string): Promise<void> {
+    await requireUpload(id);
+    usedBytes ??= sizeOf(blobs);
+    let bytes = (await usedBytes) + (await sizeOf(uploads));
     // Received to the end, because clients read a response only then.
     const limited = new Transform({
       transform(chunk: Buffer, _encoding, done) {
@@ -160,29 +107,29 @@ export class ImageRegistry {
         else done(null, chunk);
       },
     });
-    await pipeline(req, limited, createWriteStream(join(this.#uploads, id), { flags: 'a' }));
+    await pipeline(req, limited, createWriteStream(join(uploads, id), { flags: 'a' }));
     if (bytes <= maxBytes) return;
-    await this.#discard(id);
+    await discard(id);
     throw full(maxBytes);
   }
 
-  async #endUpload(req: Request, res: Response, name: string, id: string): Promise<void> {
+  async function endUpload(req: Request, res: Response, name: string, id: string): Promise<void> {
     const digest = String(req.query.digest);
-    const target = this.#pathOf(digest);
-    await this.#receive(req, id);
-    const path = join(this.#uploads, id);
+    const target = pathOf(digest);
+    await receive(req, id);
+    const path = join(uploads, id);
     const hash = createHash('sha256');
     await pipeline(createReadStream(path), hash);
     if (`sha256:${hash.digest('hex')}` !== digest) {
-      await this.#discard(id);
+      await discard(id);
       throw registryError(400, 'DIGEST_INVALID', 'the content does not have this digest');
     }
-    await this.#keep(path, target);
-    this.#answerCreated(res, `/v2/${name}/blobs/${digest}`, digest);
+    await keep(path, target);
+    answerCreated(res, `/v2/${name}/blobs/${digest}`, digest);
   }
 
-  async #putManifest(req: Request, res: Response, name: string, tagOrDigest: string): Promise<void> {
-    const named = this.#referencePath(name, tagOrDigest);
+  async function putManifest(req: Request, res: Response, name: string, tagOrDigest: string): Promise<void> {
+    const named = referencePath(name, tagOrDigest);
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of req) {
@@ -194,36 +141,86 @@ export class ImageRegistry {
     const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
     if (DIGEST.test(tagOrDigest) && tagOrDigest !== digest)
       throw registryError(400, 'DIGEST_INVALID', 'the manifest does not have this digest');
-    this.#usedBytes ??= sizeOf(this.#blobs);
-    const { maxBytes } = this.#options;
-    if ((await this.#usedBytes) + bytes > maxBytes) throw full(maxBytes);
-    await mkdir(this.#uploads, { recursive: true });
-    const path = join(this.#uploads, randomUUID());
+    usedBytes ??= sizeOf(blobs);
+    if ((await usedBytes) + bytes > maxBytes) throw full(maxBytes);
+    await mkdir(uploads, { recursive: true });
+    const path = join(uploads, randomUUID());
     await writeFile(path, content);
-    await this.#keep(path, this.#pathOf(digest));
-    await mkdir(this.#folderOf(name), { recursive: true });
+    await keep(path, pathOf(digest));
+    await mkdir(folderOf(name), { recursive: true });
     const text = JSON.stringify({ digest, type: req.headers['content-type'] ?? 'application/json' });
-    for (const path of new Set([this.#referencePath(name, digest), named])) await writeFile(path, text);
-    this.#answerCreated(res, `/v2/${name}/manifests/${digest}`, digest);
+    for (const path of new Set([referencePath(name, digest), named])) await writeFile(path, text);
+    answerCreated(res, `/v2/${name}/manifests/${digest}`, digest);
   }
 
-  #answerCreated(res: Response, location: string, digest: string): void {
+  function answerCreated(res: Response, location: string, digest: string): void {
     res.set({ Location: location, 'Docker-Content-Digest': digest }).status(201).end();
   }
 
-  async #discard(id: string): Promise<void> {
-    await rm(join(this.#uploads, id), { force: true });
+  async function discard(id: string): Promise<void> {
+    await rm(join(uploads, id), { force: true });
   }
 
   /** Makes a complete upload a blob. */
-  async #keep(path: string, target: string): Promise<void> {
-    await mkdir(this.#blobs, { recursive: true });
+  async function keep(path: string, target: string): Promise<void> {
+    await mkdir(blobs, { recursive: true });
     const isNew = (await statOf(target)) === undefined;
     const { size } = await stat(path);
     await renameFile(path, target);
-    const used = (await this.#usedBytes) ?? 0;
-    if (isNew) this.#usedBytes = Promise.resolve(used + size);
+    const used = (await usedBytes) ?? 0;
+    if (isNew) usedBytes = Promise.resolve(used + size);
   }
+
+  const router = express.Router({ caseSensitive: true });
+  const on = (
+    path: string,
+    handlers: Record<string, (req: Request, res: Response, name: string, rest: string) => Promise<unknown>>,
+  ) => {
+    router.all(new RegExp(`^/(${NAME})/${path}$`), async (req, res) => {
+      const { 0: name = '', 1: rest = '' } = req.params;
+      const isRead = req.method === 'GET' || req.method === 'HEAD';
+      try {
+        requireAccess(req, name, isRead ? 'pull' : 'push');
+        const handle = handlers[req.method === 'HEAD' ? 'GET' : req.method];
+        if (!handle) throw registryError(405, 'UNSUPPORTED', `${req.method} is not supported here`);
+        await handle(req, res, name, rest);
+      } catch (failure) {
+        req.resume();
+        throw failure;
+      }
+    });
+  };
+  router.get('/', (_req, res) => void res.json({}));
+  on('blobs/uploads/', { POST: (req, res, name) => beginUpload(req, res, name) });
+  on(`blobs/uploads/(${UUID})`, {
+    GET: (_req, res, name, id) => showUpload(res, name, id, 204),
+    PATCH: (req, res, name, id) => receive(req, id).then(() => showUpload(res, name, id, 202)),
+    PUT: (req, res, name, id) => endUpload(req, res, name, id),
+    DELETE: async (_req, res, _name, id) => {
+      await discard(id);
+      res.status(204).end();
+    },
+  });
+  on('blobs/([^/]+)', { GET: (req, res, _name, digest) => sendBlob(req, res, digest, 'BLOB_UNKNOWN') });
+  on('manifests/([^/]+)', {
+    GET: async (req, res, name, tagOrDigest) => {
+      const { digest, type } = await find(name, tagOrDigest);
+      await sendBlob(req, res, digest, 'MANIFEST_UNKNOWN', type);
+    },
+    PUT: (req, res, name, tagOrDigest) => putManifest(req, res, name, tagOrDigest),
+    DELETE: async (_req, res, name, tagOrDigest) => {
+      await find(name, tagOrDigest);
+      await rm(join(folderOf(name), tagOrDigest));
+      res.status(202).end();
+    },
+  });
+  on('tags/list', {
+    GET: async (_req, res, name) => {
+      const found = await readdir(folderOf(name)).catch(() => []);
+      res.json({ name, tags: found.filter((fileName) => TAG.test(fileName)).sort() });
+    },
+  });
+  return router;
 }
 
 const full = (maxBytes: number) =>

@@ -15,7 +15,7 @@ import { closeWithin, cutSlowClients, forExpress, keepIdleConnections, listenAt 
 import { lazyRoutes } from '../../api/server/mount-routes.ts';
 import { RequestTurns } from '../../api/server/request-turns.ts';
 import { applyPush } from './apply-push.ts';
-import { ImageRegistry } from './image-registry.ts';
+import { imageRegistry } from './image-registry.ts';
 import { notFound, registryError, ScmError } from './scm-error.ts';
 import { ScmHooks } from './scm-hooks.ts';
 import { jobNumber, jobTokenOf, type ListedRun, pipelineNumber } from './scm-pipelines.ts';
@@ -229,7 +229,7 @@ export class MockScm {
 
   /** The container registry. Pulls require no password, so that container engines can run the images. */
   #registryRouter(): RequestHandler {
-    const registry = new ImageRegistry({
+    const router = imageRegistry({
       ...this.#options.registry,
       requireAccess: (req, name, action) => {
         if (action === 'pull') return;
@@ -242,7 +242,6 @@ export class MockScm {
         if (name !== path && !name.startsWith(`${path}/`)) throw denied(name);
       },
     });
-    const router = registry.router();
     return (req, res, next) => {
       res.set('Docker-Distribution-Api-Version', 'registry/2.0');
       const [, bearerToken] = /^bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '') ?? [];

@@ -57,7 +57,7 @@ export class ScmHooks {
   send(project: ScmProject, event: ScmHookEvent, body: object): void {
     const payload = { ...body, project: this.#views.inHook(project) };
     for (const hook of project.hooks ?? [])
-      if (hook.events.includes(event)) void this.deliver(project, hook, event, payload);
+      if (hook.events.includes(event)) void this.#deliver(project, hook, event, payload);
   }
 
   /** @param note set if the change is a new note */
@@ -115,8 +115,7 @@ export class ScmHooks {
     return this.#deliveries.get(`${id} ${hook.id}`) ?? [];
   }
 
-  /** Resolves to what came of it; never rejects. */
-  async deliver(project: ScmProject, hook: ScmHook, event: ScmHookEvent, body: object): Promise<HookDelivery> {
+  async #deliver(project: ScmProject, hook: ScmHook, event: ScmHookEvent, body: object): Promise<void> {
     const startedAtMs = performance.now();
     const result = await this.#post(hook, event, body);
     const delivery = {
@@ -129,7 +128,6 @@ export class ScmHooks {
     };
     const newest = [delivery, ...this.deliveries(project, hook)].slice(0, KEPT_DELIVERIES);
     this.#deliveries.set(`${project.id} ${hook.id}`, newest);
-    return delivery;
   }
 
   stop(): void {

@@ -73,7 +73,7 @@ export function deploymentRoutes({ projects, views, hooks }: ScmParts): Routes {
   };
 }
 
-export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
+export function hookRoutes({ projects, hooks }: ScmParts): Routes {
   const viewOf = ({ id: projectId }: ScmProject, { events, token: _token, ...hook }: ScmHook) => ({
     ...hook,
     project_id: projectId,
@@ -102,16 +102,6 @@ export function hookRoutes({ projects, views, hooks }: ScmParts): Routes {
     [`PUT ${HOOKS}/:id`]: (request) => save(request, hookOf(request), hookOf(request)),
     [`DELETE ${HOOKS}/:id`]: (request) => projects.replace(request.project, 'hooks', hookOf(request)),
     [`GET ${HOOKS}/:id/events`]: (request) => hooks.deliveries(request.project, hookOf(request)),
-    async [`POST ${HOOKS}/:id/test/:event`](request) {
-      const { project } = request;
-      const event = HOOK_EVENTS.find((hookEvent) => `${hookEvent}_events` === request.param('event'));
-      if (!event) throw invalidValue('trigger');
-      const body = { object_kind: event, project_id: project.id, project: views.inHook(project), user: SCM_USER };
-      const { response_status, response_body } = await hooks.deliver(project, hookOf(request), event, body);
-      if (!/^2/.test(response_status))
-        throw new ScmError(422, { message: `the webhook responded: ${response_status} ${response_body}` });
-      return { message: `${response_status} Created` };
-    },
   };
 }
 

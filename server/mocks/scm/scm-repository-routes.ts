@@ -1,7 +1,7 @@
 import { applyPush } from './apply-push.ts';
 import { invalidValue, missing, notFound, ScmError } from './scm-error.ts';
 import { type FileAction, NO_COMMIT } from './scm-repositories.ts';
-import { Raw, type Routes, type ScmParts, type ScmRequest } from './scm-request.ts';
+import { type Routes, raw, type ScmParts, type ScmRequest } from './scm-request.ts';
 import { pathWithNamespace, type ScmProject } from './scm-state.ts';
 
 const REPOSITORY = '/projects/:project/repository';
@@ -115,15 +115,6 @@ function commitRoutes(parts: ScmParts): Routes {
       const sha = await repositories.shaOf(project, request.param('sha'));
       return diffsIn(await repositories.text(project, 'show', '--format=', '--no-ext-diff', sha));
     },
-    async [`GET ${REPOSITORY}/commits/:sha/refs`](request) {
-      const { project } = request;
-      const sha = await repositories.shaOf(project, request.param('sha'));
-      const listed = await repositories.text(project, 'for-each-ref', '--format=%(refname)', `--contains=${sha}`);
-      return listed.split('\n').flatMap((ref) => {
-        const [, kind, name] = /^refs\/(heads|tags)\/(.*)$/.exec(ref) ?? [];
-        return kind ? [{ type: kind === 'heads' ? 'branch' : 'tag', name }] : [];
-      });
-    },
     async [`GET ${REPOSITORY}/commits/:sha/merge_requests`](request) {
       const { project } = request;
       const sha = await repositories.shaOf(project, request.param('sha'));
@@ -208,7 +199,7 @@ function fileRoutes(parts: ScmParts): Routes {
         execute_filemode: isExecutable,
       };
     },
-    [`GET ${FILE}/raw`]: async (request) => new Raw('text/plain; charset=utf-8', (await fileOf(request)).content),
+    [`GET ${FILE}/raw`]: async (request) => raw('text/plain; charset=utf-8', (await fileOf(request)).content),
     [`POST ${FILE}`]: writing('create'),
     [`PUT ${FILE}`]: writing('update'),
     [`DELETE ${FILE}`]: writing('delete'),
@@ -216,13 +207,6 @@ function fileRoutes(parts: ScmParts): Routes {
 }
 
 function treeRoutes({ repositories }: ScmParts): Routes {
-  const blobOf = async (request: ScmRequest) => {
-    const blob = await repositories
-      .bytes(request.project, ['cat-file', 'blob', request.param('sha')])
-      .catch(() => undefined);
-    if (!blob) throw notFound('Blob');
-    return blob;
-  };
   return {
     async [`GET ${REPOSITORY}/tree`](request) {
       const { project } = request;
@@ -238,12 +222,6 @@ function treeRoutes({ repositories }: ScmParts): Routes {
       });
       return entries.filter(({ path }) => path !== below);
     },
-    async [`GET ${REPOSITORY}/blobs/:sha`](request) {
-      const blob = await blobOf(request);
-      return { size: blob.length, encoding: 'base64', content: blob.toString('base64'), sha: request.param('sha') };
-    },
-    [`GET ${REPOSITORY}/blobs/:sha/raw`]: async (request) =>
-      new Raw('text/plain; charset=utf-8', await blobOf(request)),
   };
 }
 
@@ -275,26 +253,17 @@ function comparisonRoutes({ repositories, views }: ScmParts): Routes {
       });
       return views.commit(project, await repositories.commit(project, base));
     },
-    async [`GET ${REPOSITORY}/contributors`](request) {
-      const { project } = request;
-      const sha = await repositories.shaOf(project, undefined);
-      const listed = await repositories.text(project, 'shortlog', '--summary', '--numbered', '--email', sha);
-      return listed.split('\n').flatMap((line) => {
-        const [, commits, name, email] = /^\s*(\d+)\t(.*) <(.*)>$/.exec(line) ?? [];
-        return commits ? [{ name, email, commits: Number(commits), additions: 0, deletions: 0 }] : [];
-      });
-    },
   };
 }
 
 function archiveRoutes({ repositories }: ScmParts): Routes {
-  const archiveOf = async (request: ScmRequest, format: string): Promise<Raw> => {
+  const archiveOf = async (request: ScmRequest, format: string) => {
     if (!['zip', 'tar', 'tar.gz'].includes(format)) throw invalidValue('format');
     const { project } = request;
     const sha = await repositories.shaOf(project, request.query('sha'));
     const name = `${pathWithNamespace(project).replaceAll('/', '-')}-${sha.slice(0, 8)}`;
     const content = await repositories.bytes(project, ['archive', `--format=${format}`, `--prefix=${name}/`, sha]);
-    return new Raw('application/octet-stream', content, `${name}.${format}`);
+    return raw('application/octet-stream', content, `${name}.${format}`);
   };
   return {
     [`GET ${REPOSITORY}/archive`]: (request) => archiveOf(request, 'tar.gz'),

@@ -26,24 +26,14 @@ const TRUE = ['true', 't', '1', 'on', 'yes', 'y'];
 const FALSE = ['false', 'f', '0', 'off', 'no', 'n'];
 
 /** A response that is not JSON. */
-export class Raw {
-  readonly type: string;
-  readonly body: Buffer | string | Readable;
-  readonly fileName: string | undefined;
-
-  constructor(type: string, body: Buffer | string | Readable, fileName?: string) {
-    this.type = type;
-    this.body = body;
-    this.fileName = fileName;
-  }
-
-  send(res: Response): void {
-    res.set('Content-Type', this.type);
-    if (this.fileName !== undefined) res.attachment(this.fileName).set('Content-Type', this.type);
-    if (!(this.body instanceof Readable)) res.send(this.body);
-    else pipeline(this.body, res, () => undefined);
-  }
-}
+export const raw =
+  (type: string, body: Buffer | string | Readable, fileName?: string) =>
+  (res: Response): void => {
+    if (fileName !== undefined) res.attachment(fileName);
+    res.set('Content-Type', type);
+    if (body instanceof Readable) pipeline(body, res, () => undefined);
+    else res.send(body);
+  };
 
 /** A request with the objects named in its path, query and body. Missing ones throw 404, invalid ones 400. */
 export class ScmRequest {

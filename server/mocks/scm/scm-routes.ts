@@ -6,7 +6,7 @@ import { pipelineRoutes } from './scm-pipeline-routes.ts';
 import { replaced } from './scm-projects.ts';
 import { NO_COMMIT } from './scm-repositories.ts';
 import { diffsIn, repositoryRoutes } from './scm-repository-routes.ts';
-import { Raw, type Routes, type ScmParts, ScmRequest, sendPage } from './scm-request.ts';
+import { type Routes, type ScmParts, ScmRequest, sendPage } from './scm-request.ts';
 import { SCM_USER, type ScmEnvironment, type ScmVariable } from './scm-state.ts';
 import { newVariable, violationIn } from './scm-variables.ts';
 
@@ -50,7 +50,7 @@ export function scmRouter(parts: ScmParts): Router {
     router.route(path)[verb](async (req, res) => {
       const answer = await handle(new ScmRequest(req, projects));
       if (status === 204) res.status(status).end();
-      else if (answer instanceof Raw) answer.send(res);
+      else if (typeof answer === 'function') answer(res);
       else if (Array.isArray(answer)) sendPage(req, res, answer, views.baseUrl());
       else res.status(status).json(answer);
     });
@@ -212,7 +212,6 @@ function mergeRequestContentRoutes(parts: ScmParts): Routes {
       ...views.mergeRequest(request.project, request.mergeRequest),
       changes: await diffsOf(request),
     }),
-    [`GET ${MERGE_REQUESTS}/:iid/participants`]: ({ mergeRequest }) => [views.user(mergeRequest.author)],
     [`GET ${MERGE_REQUESTS}/:iid/pipelines`]({ project, mergeRequest }) {
       const ofBranch = pipelines()
         .list(project.id)

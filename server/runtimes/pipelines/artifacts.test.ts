@@ -167,7 +167,11 @@ it('"cache": protected and other branches share one only with `unprotect`', asyn
 
 describe('artifacts of a job', () => {
   /** Stores the artifacts of a job with these files. */
-  async function upload(files: Readonly<Record<string, string>>, artifacts: JobDefinition['artifacts']) {
+  async function upload(
+    files: Readonly<Record<string, string>>,
+    artifacts: JobDefinition['artifacts'],
+    note: (text: string) => void = () => undefined,
+  ) {
     const [workDir, runDir] = [join(folder, 'work'), join(folder, 'run')];
     const store = { runDir, storedDir: join(folder, 'stored') };
     for (const [path, text] of Object.entries(files)) {
@@ -182,10 +186,20 @@ describe('artifacts of a job', () => {
       tracked: new Set<string>(),
       isSuccess: true,
       store,
+      note,
     };
     const { fault } = await uploadArtifacts({ name: 'a', definition }, context);
     return { fault, store, files: (await artifactFiles(artifactsIn(store, 'a'))).map(({ path }) => path) };
   }
+
+  it('notes missing files also if a report cannot be read', async () => {
+    await mkdir(join(folder, 'work'));
+    await symlink('none', join(folder, 'work', 'v.env'));
+    const notes: string[] = [];
+    const artifacts = { paths: ['dist/'], reports: { dotenv: ['v.env'] } };
+    await expect(upload({}, artifacts, (text) => notes.push(text))).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(notes).toEqual(['artifacts: no files match dist/']);
+  });
 
   it('"artifacts:exclude": does not mean what is below a folder', async () => {
     const files = { 'dist/app': '', 'dist/secret/key': '', 'dist/deep/b.o': '', 'dist/a.o': '' };

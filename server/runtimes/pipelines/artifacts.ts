@@ -66,22 +66,24 @@ export async function artifactFiles(dir: string | undefined): Promise<{ path: st
   return Promise.all(paths.map(async (path) => ({ path, bytes: (await lstat(join(dir, path))).size })));
 }
 
-/** Stores a job's artifacts; resolves to its reports, to messages about missing files, and to why a server rejects them. */
+/** Stores a job's artifacts, and notes missing files; resolves to what its reports say, and to why a server rejects them. */
 export async function uploadArtifacts(
   { name, definition: { artifacts } }: { name: string; definition: JobDefinition },
-  { isSuccess, store, ...context }: ArtifactContext & { isSuccess: boolean; store: ArtifactStore },
-): Promise<{ notes: string[]; reports: JobReports; fault?: string }> {
+  {
+    isSuccess,
+    store,
+    note,
+    ...context
+  }: ArtifactContext & { isSuccess: boolean; store: ArtifactStore; note(text: string): void },
+): Promise<{ results: Pick<PipelineJob, 'tests' | 'coverage'>; fault?: string }> {
   const { workDir } = context;
-  if (!artifacts) return { notes: [], reports: { junit: [], cobertura: [] } };
-  const notes: string[] = [];
+  if (!artifacts) return { results: {} };
   let fault: string | undefined;
   const to = join(store.runDir, folderName(name));
   const present = await pathsBelow(workDir);
   const found = (patterns: readonly string[] = []) => patterns.flatMap((pattern) => filesOf(pattern, present, context));
   if (isKept(artifacts, isSuccess) && (artifacts.paths || artifacts.untracked)) {
-    const chosen = chosenFiles(artifacts, present, context, (pattern) =>
-      notes.push(`artifacts: no files match ${pattern}`),
-    );
+    const chosen = chosenFiles(artifacts, present, context, (pattern) => note(`artifacts: no files match ${pattern}`));
     const exclusions = (artifacts.exclude ?? []).map((pattern) => exactMatch(pathInProject(pattern, context)));
     for (const path of chosen) if (exclusions.some((excludes) => excludes(path))) chosen.delete(path);
     await copyPaths(workDir, to, [...chosen]);
@@ -90,15 +92,25 @@ export async function uploadArtifacts(
   const { dotenv = [], junit = [], coverage_report: coverage } = artifacts.reports ?? {};
   for (const pattern of dotenv) {
     const files = found([pattern]);
-    if (files.length === 0) notes.push(`artifacts: no dotenv report matches ${pattern}`);
+    if (files.length === 0) note(`artifacts: no dotenv report matches ${pattern}`);
     const texts = await Promise.all(files.map((path) => readFile(join(workDir, path), 'utf8')));
     fault ??= texts.map((text, at) => faultOfDotenv(files[at] ?? '', text)).find((found) => found !== undefined);
     if (fault === undefined) await copyPaths(workDir, join(to, DOTENV_FOLDER), files);
   }
-  const reports = { junit: found(junit), cobertura: found(coverage && [coverage.path]) };
-  if (junit.length > 0 && reports.junit.length === 0)
-    notes.push(`artifacts: no JUnit report matches ${junit.join(', ')}`);
-  return { notes, reports, ...(fault !== undefined && { fault }) };
+  const read = (path: string) => readFile(join(workDir, path), 'utf8');
+  const tests = found(junit);
+  if (junit.length > 0 && tests.length === 0) note(`artifacts: no JUnit report matches ${junit.join(', ')}`);
+  const [report] = await Promise.all(
+    found(coverage && [coverage.path])
+      .slice(0, 1)
+      .map(read),
+  );
+  const [, rate] = /<coverage\b[^>]*\bline-rate=["']([\d.]{1,20})["']/.exec(report ?? '') ?? [];
+  const results = {
+    ...(tests.length > 0 && { tests: testsIn(await Promise.all(tests.map(read))) }),
+    ...(rate !== undefined && { coverage: percent(Number(rate) * 100) }),
+  };
+  return { results, ...(fault !== undefined && { fault }) };
 }
 
 /** Folder with what a job has left: in this run, or else in an earlier one of the commit; undefined if there is none. */
@@ -311,22 +323,6 @@ const MAX_NAME_CHARACTERS = 255;
 const JUNIT =
   /<!\[CDATA\[.*?(?:\]\]>|$)|<!--.*?(?:-->|$)|<(testcase|failure|error|skipped)\b((?:"[^"]*"|'[^']*'|[^>"'])*)>/gs;
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
-
-interface JobReports {
-  junit: readonly string[];
-  cobertura: readonly string[];
-}
-
-export async function readReports(
-  { junit, cobertura }: JobReports,
-  workDir: string,
-): Promise<Pick<PipelineJob, 'tests' | 'coverage'>> {
-  const read = (path: string) => readFile(join(workDir, path), 'utf8');
-  const tests = junit.length === 0 ? undefined : testsIn(await Promise.all(junit.map(read)));
-  const [report] = await Promise.all(cobertura.slice(0, 1).map(read));
-  const [, rate] = /<coverage\b[^>]*\bline-rate=["']([\d.]{1,20})["']/.exec(report ?? '') ?? [];
-  return { ...(tests && { tests }), ...(rate !== undefined && { coverage: percent(Number(rate) * 100) }) };
-}
 
 export function testsIn(reports: readonly string[]): NonNullable<PipelineJob['tests']> {
   const tests = reports.flatMap((report) => {

@@ -179,19 +179,20 @@ export async function changedFiles(dir: string, from: string, to: string): Promi
 export async function pushCommit(
   { repository: { dir, branch, isTag, sha }, takesWorkingTree }: PipelineRequest,
   checkout: Checkout,
-  {
-    originUrl,
-    token,
-    defaultBranch,
-    signal,
-    printLine,
-  }: { originUrl: string; token: string; defaultBranch: string; signal: AbortSignal; printLine(line: string): void },
+  options: {
+    originUrl: string;
+    token: string;
+    defaultBranch: string;
+    signal: AbortSignal;
+    printLine(line: string): void;
+  },
 ): Promise<void> {
+  const { originUrl, token, defaultBranch, signal, printLine } = options;
   const settings = gitSettings({ 'http.extraHeader': `PRIVATE-TOKEN: ${token}`, 'http.proxy': '' });
   const env = { ...settings, GIT_CONFIG_GLOBAL: devNull };
-  const options = ['ci.skip', 'terrarium.local-run'].map((option) => `--push-option=${option}`);
+  const pushOptions = ['ci.skip', 'terrarium.local-run'].map((option) => `--push-option=${option}`);
   const push = (from: string, ...refs: string[]) =>
-    git(from, ['push', '--quiet', '--no-verify', ...options, originUrl, ...refs], { env, signal });
+    git(from, ['push', '--quiet', '--no-verify', ...pushOptions, originUrl, ...refs], { env, signal });
   const ref = `refs/${isTag ? 'tags' : 'heads'}/${branch}`;
   const base = branch === defaultBranch ? undefined : checkout.defaultSha;
   try {

@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import type { PipelineJob } from '../../model/pipeline-run.ts';
 import { type ArtifactStore, artifactsIn, folderName } from './artifacts.ts';
-import { type ChosenJobs, printFindings } from './choose-jobs.ts';
-import { READER_FOLDER, readDefinition } from './definition.ts';
+import { printFindings } from './choose-jobs.ts';
+import { READER_FOLDER, type ReadingRun, readDefinition } from './definition.ts';
 import { expandText, givenValues, type RunVariables, valuesOf } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
-import { type Plan, type PlannedJob, planOf } from './plan.ts';
-import type { JobsOptions } from './run-job.ts';
+import { isTrigger, type Plan, type PlannedJob, planOf } from './plan.ts';
+import type { PipelineFacts } from './rules.ts';
+import { type JobsOptions, runJob } from './run-job.ts';
 import { runJobs, type ScheduledOutcome, type ScheduleOptions } from './run-jobs.ts';
 import { duration } from './run-log.ts';
 
@@ -45,16 +46,16 @@ export interface Child extends Plan {
 /** A child pipeline before the run: undefined if a job creates its definition, or why it cannot be created. */
 export type ExpectedChild = Child | { problem: string } | undefined;
 
-interface ReadingOptions extends Pick<JobsOptions, 'repositoryDir' | 'checkoutDir' | 'folder' | 'env' | 'signal'> {
-  facts: ChosenJobs['facts'];
+interface ParentRun extends ReadingRun {
+  checkout: { dir: string };
+  facts: PipelineFacts;
 }
 
-export interface ChildOptions extends ReadingOptions, Pick<JobsOptions, 'artifacts' | 'log'> {
-  isForced: boolean | undefined;
-  expected: ReadonlyMap<string, ExpectedChild>;
-  schedule: Pick<ScheduleOptions, 'isChosen' | 'maxAtOnce' | 'delay' | 'onSkip' | 'signal'>;
-  runJob(job: PlannedJob, variables: RunVariables): Promise<ScheduledOutcome>;
-}
+export type ChildOptions = ParentRun &
+  JobsOptions & {
+    children: ReadonlyMap<string, ExpectedChild>;
+    schedule: Pick<ScheduleOptions, 'isChosen' | 'maxAtOnce' | 'delay' | 'onSkip' | 'signal'>;
+  };
 
 export function firstRecord(job: PlannedJob, isChosen: (job: PlannedJob) => boolean): PipelineJob {
   const { name, stage, when } = job;
@@ -64,13 +65,11 @@ export function firstRecord(job: PlannedJob, isChosen: (job: PlannedJob) => bool
 export const jobsIn = (children: ReadonlyMap<string, ExpectedChild>): PlannedJob[] =>
   [...children.values()].flatMap((child) => (child && 'jobs' in child ? child.jobs : []));
 
-export const isTrigger = ({ definition }: PlannedJob) => definition.script === undefined;
-
 /** The child pipelines that the run of these jobs would have, by the name of their job, with those of their own jobs. */
 export async function expectedChildren(
   jobs: readonly PlannedJob[],
   variables: RunVariables,
-  options: ReadingOptions,
+  options: ParentRun,
   depth = 0,
 ): Promise<Map<string, ExpectedChild>> {
   const expected = new Map<string, ExpectedChild>();
@@ -82,42 +81,38 @@ export async function expectedChildren(
       for (const entry of await expectedChildren(child.jobs, child.variables, options, depth + 1))
         expected.set(...entry);
     } catch (failure) {
-      options.signal.throwIfAborted();
+      options.context.signal.throwIfAborted();
       expected.set(job.name, { problem: reasonOf(failure) });
     }
   }
   return expected;
 }
 
-export class ChildPipelines {
-  readonly #options: ChildOptions;
-  readonly #running: Promise<unknown>[] = [];
-
-  constructor(options: ChildOptions) {
-    this.#options = options;
-  }
+/** Runs jobs with their child pipelines, which can go on after their job: `ended` waits for them. */
+export function childPipelines(options: ChildOptions) {
+  const { children, artifacts, request, context, log, schedule } = options;
+  const begunChildren: Promise<unknown>[] = [];
 
   /** Runs a job: one with `trigger` has the result of its child pipeline with `strategy: depend`, or else of its creation. */
-  async run(job: PlannedJob, variables: RunVariables, depth = 0): Promise<ScheduledOutcome> {
-    const { log, signal, runJob } = this.#options;
-    if (!isTrigger(job)) return runJob(job, variables);
+  async function run(job: PlannedJob, variables: RunVariables, depth = 0): Promise<ScheduledOutcome> {
+    if (!isTrigger(job)) return runJob(job, { ...options, variables });
     log.begin(job.name);
     const end = (problem: string | undefined): ScheduledOutcome => {
       const mayFail = problem !== undefined && job.allowFailure === true;
       if (problem !== undefined) log.note(job.name, `> ${problem}`);
-      const state = problem === undefined ? 'success' : signal.aborted ? 'canceled' : 'failed';
+      const state = problem === undefined ? 'success' : context.signal.aborted ? 'canceled' : 'failed';
       log.change(job.name, { state, durationMs: log.elapsedMs(job.name), ...(mayFail && { mayFail }) });
       const verdict = problem === undefined ? '' : mayFail ? '  WARN' : '  FAIL';
       log.note(job.name, `finished in ${duration(log.elapsedMs(job.name))}${verdict}`);
       return problem === undefined || mayFail ? 'done' : 'failed';
     };
     try {
-      const child = await this.#childOf(job, variables, depth);
-      const running = this.#runChild(job, child, depth);
-      this.#running.push(running);
+      const child = await childOf(job, variables, depth);
+      const running = runChild(job, child, depth);
+      begunChildren.push(running);
       if (!child.isDepended) return end(undefined);
       const outcome = await running;
-      if (signal.aborted) return end('canceled');
+      if (context.signal.aborted) return end('canceled');
       if (outcome !== 'blocked') return end(outcome === 'done' ? undefined : 'a job of the child pipeline failed');
       log.change(job.name, { state: 'manual' });
       log.note(job.name, 'waits for a manual job of its child pipeline');
@@ -127,14 +122,23 @@ export class ChildPipelines {
     }
   }
 
-  async ended(): Promise<void> {
-    for (let count = 0; count < this.#running.length; count += 1) await this.#running[count];
+  async function childOf(job: PlannedJob, parent: RunVariables, depth: number): Promise<Child> {
+    const expected = children.get(job.name);
+    if (expected && 'problem' in expected) throw new PipelineError(expected.problem);
+    if (expected) {
+      const predefined = { ...parent.predefined, ...PARENT };
+      return { ...expected, variables: { ...expected.variables, predefined } };
+    }
+    const child = await readChild(job, parent, depth, options, artifacts);
+    if (!child) throw new PipelineError('its definition does not exist');
+    printFindings(findingsIn(child.jobs), request.isForced, (line) => log.printLine(line));
+    return child;
   }
 
-  async #runChild(job: PlannedJob, { jobs, stages, variables }: Child, depth: number): Promise<ScheduledOutcome> {
-    const { log, schedule } = this.#options;
+  async function runChild(job: PlannedJob, child: Child, depth: number): Promise<ScheduledOutcome> {
+    const { jobs, stages, variables } = child;
     log.add(jobs.map((childJob) => firstRecord(childJob, schedule.isChosen)));
-    await runJobs({ ...schedule, jobs, stages, run: (childJob) => this.run(childJob, variables, depth + 1) });
+    await runJobs({ ...schedule, jobs, stages, run: (childJob) => run(childJob, variables, depth + 1) });
     const requiredJobs = new Set(jobs.filter(({ allowFailure }) => allowFailure !== true).map(({ name }) => name));
     const records = log.jobs.filter(({ name, mayFail }) => requiredJobs.has(name) && !mayFail);
     const failed = records.filter(({ state }) => state === 'failed');
@@ -143,18 +147,12 @@ export class ChildPipelines {
     return records.some(({ state }) => state === 'manual') ? 'blocked' : 'done';
   }
 
-  async #childOf(job: PlannedJob, parent: RunVariables, depth: number): Promise<Child> {
-    const expected = this.#options.expected.get(job.name);
-    if (expected && 'problem' in expected) throw new PipelineError(expected.problem);
-    if (expected) {
-      const predefined = { ...parent.predefined, ...PARENT };
-      return { ...expected, variables: { ...expected.variables, predefined } };
-    }
-    const child = await readChild(job, parent, depth, this.#options, this.#options.artifacts);
-    if (!child) throw new PipelineError('its definition does not exist');
-    printFindings(findingsIn(child.jobs), this.#options.isForced, (line) => this.#options.log.printLine(line));
-    return child;
-  }
+  return {
+    run,
+    async ended(): Promise<void> {
+      for (let count = 0; count < begunChildren.length; count += 1) await begunChildren[count];
+    },
+  };
 }
 
 const PARENT = { CI_PIPELINE_SOURCE: 'parent_pipeline' };
@@ -164,7 +162,7 @@ async function readChild(
   job: PlannedJob,
   parent: RunVariables,
   depth: number,
-  { folder, checkoutDir, repositoryDir, env, signal, facts }: ReadingOptions,
+  run: ParentRun,
   artifacts?: ArtifactStore,
 ): Promise<Child | undefined> {
   if (depth >= MAX_DEPTH) throw new PipelineError(`there are more than ${MAX_DEPTH} levels of child pipelines`);
@@ -184,27 +182,18 @@ async function readChild(
   const isGenerated = data.include.some(({ artifact }) => artifact !== undefined);
   if (isGenerated && !artifacts) return undefined;
   // A copy while jobs run: what reading leaves in it is not for them.
-  const dir = artifacts ? join(folder, 'children', folderName(job.name)) : checkoutDir;
-  if (artifacts) await cp(checkoutDir, dir, { recursive: true, verbatimSymlinks: true });
+  const dir = artifacts ? join(run.folder.path, 'children', folderName(job.name)) : run.checkout.dir;
+  if (artifacts) await cp(run.checkout.dir, dir, { recursive: true, verbatimSymlinks: true });
   const { file, written } = await fileOf(data.include, dir, triggerVariables, (name, path) =>
     join((artifacts && artifactsIn(artifacts, besides(job, name))) ?? '', path),
   );
-  const definition = await readDefinition({
-    dir,
-    repositoryDir,
-    folder,
-    file,
-    variables: givenValues(variables),
-    facts,
-    env,
-    signal,
-  }).catch((failure) => {
+  const values = givenValues(variables);
+  const definition = await readDefinition({ ...run, dir, file, variables: values }).catch((failure) => {
     if (!(failure instanceof PipelineError)) throw failure;
     const message = failure.message.replaceAll(READER_FILE, (readerFile) => written.get(readerFile) ?? readerFile);
     throw new PipelineError(message, failure.exitCode);
   });
-  const hasWorkflowRules = definition.workflowRules !== undefined;
-  const { jobs: planned, leftOut } = planOf(definition, { ...facts, hasWorkflowRules }, variables);
+  const { jobs: planned, leftOut } = planOf(definition, run.facts, variables);
   if (planned.length === 0) throw new PipelineError('it has no jobs. Check the rules of its jobs and its workflow.');
   const named = (name: string) => `${job.name} / ${name}`;
   const jobs = planned.map((childJob): PlannedJob => {

@@ -1,24 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
 import { lazy } from '../../system/lazy.ts';
 import { type Checkout, changedFiles } from './checkout.ts';
-import { readDefinition } from './definition.ts';
+import { type ReadingRun, readDefinition } from './definition.ts';
 import type { Definition } from './definition-schema.ts';
 import { givenValues, type RunVariables } from './job-variables.ts';
 import { type Finding, findingText } from './keywords.ts';
 import { PipelineError } from './pipeline-error.ts';
-import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
-import { chosenJobs, type Plan, type PlannedJob, planOf } from './plan.ts';
+import type { PipelineRequest, PlanContext } from './pipeline-request.ts';
+import { chosenJobs, isAmong, isTrigger, type Plan, type PlannedJob, planOf } from './plan.ts';
 import { commitOf, DEFINITION, type Repository } from './repository.ts';
-import type { ComparedFiles, PipelineSource, RuleFacts } from './rules.ts';
+import type { ComparedFiles, PipelineFacts, PipelineSource } from './rules.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 
-interface ChoiceOptions {
+interface ChoiceOptions extends ReadingRun {
   request: Pick<PipelineRequest, 'source' | 'only' | 'repository' | 'isPushed' | 'retryOf'>;
-  context: Pick<PipelineContext, 'env' | 'signal' | 'reportLine'>;
-  /** The folder of the run, for files of the reader. */
-  folder: { path: string };
+  context: PlanContext;
   checkout: Checkout;
   project: ScmProjectRecord;
   beforeSha: string | undefined;
@@ -32,8 +29,7 @@ export interface ChosenJobs extends Plan {
   nextSource?: PipelineSource;
   stages: readonly string[];
   variables: RunVariables;
-  tracked: ReadonlySet<string>;
-  facts: RuleFacts;
+  facts: PipelineFacts;
   global: Definition['global'];
 }
 
@@ -51,42 +47,23 @@ const ALL_CHANGED: ChangedFiles = {
  * @throws PipelineError where none does, or none of those that were asked for
  */
 export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
-  const { request, context, folder, checkout, project, variablesFor } = options;
+  const { request, context, checkout, project, variablesFor } = options;
   const { source: requestedSource, only, repository } = request;
-  const { env, signal, reportLine } = context;
   const usual: PipelineSource[] =
     repository.branch === project.default_branch || repository.isTag ? ['push'] : ['merge_request_event', 'push'];
   const sources = requestedSource ? [requestedSource] : usual;
-  const { files } = checkout;
   const changesFor = changesOf(options);
   const hasIncludes = /^\s*include:/m.test(await readFile(join(checkout.dir, DEFINITION), 'utf8'));
-  let definition: Awaited<ReturnType<typeof readDefinition>> | undefined;
+  let definition: Definition | undefined;
   const planFor = async (source: PipelineSource, changes = changesFor(source)) => {
     const variables = variablesFor(source);
-    const values = givenValues(variables);
-    if (!definition || hasIncludes) {
-      definition = await readDefinition({
-        dir: checkout.dir,
-        repositoryDir: repository.dir,
-        folder: folder.path,
-        variables: values,
-        facts: { files, ...changes },
-        env,
-        signal,
-      });
-    }
-    const facts: RuleFacts = {
-      source,
-      branch: repository.branch,
-      ...(repository.isTag && { isTag: repository.isTag }),
-      files,
-      ...changes,
-      hasWorkflowRules: definition.workflowRules !== undefined,
-    };
+    const { branch, isTag } = repository;
+    const facts: PipelineFacts = { source, branch, ...(isTag && { isTag }), files: checkout.files, ...changes };
+    if (!definition || hasIncludes)
+      definition = await readDefinition({ ...options, dir: checkout.dir, variables: givenValues(variables), facts });
     return { ...planOf(definition, facts, variables), definition, variables, facts };
   };
-  const missingIn = (planned: readonly PlannedJob[]) =>
-    only.filter((jobName) => !planned.some(({ name, base }) => jobName === name || jobName === base));
+  const missingIn = (planned: readonly PlannedJob[]) => only.filter((jobName) => !planned.some(isAmong([jobName])));
   for (const source of sources) {
     let plan = await planFor(source);
     // A job that is run again was part of the pipeline, although the commits that rules compare may have changed since.
@@ -96,16 +73,23 @@ export async function chooseJobs(options: ChoiceOptions): Promise<ChosenJobs> {
     const unknown = missingIn(planned);
     if (jobs.length > 0 && unknown.length === 0) {
       const { stages, global } = definition;
-      const chosen = { source, jobs, stages, variables, tracked: new Set(files), leftOut, facts, global };
+      const chosen = { source, jobs, stages, variables, leftOut, facts, global };
       if (requestedSource) return chosen;
       const branchJobs = sources.length === 1 ? undefined : source === 'push' ? jobs : (await planFor('push')).jobs;
-      reportLine(choiceText(repository, chosen, only, branchJobs));
+      context.reportLine(choiceText(repository, chosen, only, branchJobs));
       const hasNext = source !== 'push' && only.length === 0 && branchJobs !== undefined && branchJobs.length > 0;
       return hasNext ? { ...chosen, nextSource: 'push' } : chosen;
     }
     if (source !== sources.at(-1)) continue;
     if (unknown.length > 0) {
       const isDefined = (jobName: string) => definition.jobs.has(jobName);
+      for (const { name } of planned.filter(isTrigger)) {
+        const ofChild = unknown.filter((jobName) => jobName.startsWith(`${name} / `) && !isDefined(jobName));
+        if (ofChild.length > 0)
+          throw new PipelineError(
+            `a job of a child pipeline cannot be started alone: ${ofChild.join(', ')}. Start '${name}'.`,
+          );
+      }
       const why = unknown.every(isDefined) ? `, by its rules, for ${sources.join(' or ')}` : '';
       throw new PipelineError(
         `the pipeline has no job ${unknown.join(', ')}${why}. Its jobs: ${planned.map(({ name }) => name).join(', ') || 'none'}`,
@@ -204,18 +188,15 @@ function changesOf({
   });
 }
 
-/** Throws PipelineError for one of the specification's variables that the definition or its scripts ask for in vain. */
-export async function requireVariables({ dir }: Checkout, variables: RunVariables): Promise<void> {
+/** Throws PipelineError if no deployment address is known, but the definition or its scripts read it. */
+export async function requireDeployUrl({ dir }: Checkout, variables: RunVariables): Promise<void> {
+  if (givenValues(variables).PLATFORM_DEPLOY_URL) return;
   const text = await readFile(join(dir, DEFINITION), 'utf8');
   const scripts = [...new Set(Array.from(text.matchAll(/[\w./-]{1,255}\.(?:sh|bash|js|mjs|py)\b/g), ([name]) => name))];
   const read = (name: string) => readFile(join(dir, name), 'utf8').catch(() => '');
   const all = [text, ...(await Promise.all(scripts.map(read)))].join('\n');
-  const variableValues = givenValues(variables);
-  const isGiven = (name: string) => Boolean(variableValues[name]) || new RegExp(`^\\s+${name}:`, 'm').test(text);
-  const isAsked = (name: string) => new RegExp(`\\$\\{?${name}\\b`).test(all);
-  const missing = Object.keys(PIPELINE_VARIABLES).filter((name) => isAsked(name) && !isGiven(name));
-  if (missing.length > 0)
+  if (/\$\{?PLATFORM_DEPLOY_URL\b/.test(all) && !/^\s+PLATFORM_DEPLOY_URL:/m.test(text))
     throw new PipelineError(
-      `the pipeline requires ${missing.join(', ')}, but no value is set. Use --variable NAME=VALUE.`,
+      'the pipeline requires PLATFORM_DEPLOY_URL, but no value is set. Use --variable NAME=VALUE.',
     );
 }

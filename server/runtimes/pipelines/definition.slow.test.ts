@@ -40,13 +40,12 @@ async function read(files: Readonly<Record<string, string>>, changed: string[] |
     changedSinceDefault: () => changed,
   };
   const definition = await readDefinition({
+    request: { repository: { dir } },
+    context: { env: process.env, signal: new AbortController().signal },
+    folder: { path: folder },
     dir,
-    repositoryDir: dir,
-    folder,
     variables: {},
     facts,
-    env: process.env,
-    signal: new AbortController().signal,
   }).finally(() => expect(existsSync(readerFolder)).toBe(false));
   return { ...definition, dir, isCompared };
 }
@@ -59,7 +58,7 @@ ${['b', 'c'].map((name, at) => `.${name}: &${name} [${`*${'ab'[at]},`.repeat(100
 it.each<[string, Record<string, string>]>([
   ['.gitlab-ci.yml:2 cannot be read: it is nested', { '.gitlab-ci.yml': `\na: ${'['.repeat(1_000_000)}` }],
   ['.gitlab-ci.yml cannot be read: it has more', { '.gitlab-ci.yml': `# ${'a'.repeat(1_048_576)}` }],
-  ['.gitlab-ci.yml cannot be read: Excessive alias', { '.gitlab-ci.yml': REPEATED }],
+  ['.gitlab-ci.yml:3 cannot be read: its aliases expand to more', { '.gitlab-ci.yml': REPEATED }],
   ['none not found for a', { '.gitlab-ci.yml': 'a: {script: echo hi, stage: none}\n' }],
   ['a must have script', { '.gitlab-ci.yml': 'a: {image: x}\n' }],
   ['none', { '.gitlab-ci.yml': 'a: {script: echo hi, needs: [none]}\n' }],
@@ -128,7 +127,18 @@ it.each<[string, Record<string, string>]>([
     'Component include could not be fetched',
     { '.gitlab-ci.yml': 'include: [{component: gitlab.example/a/b/c@main}]\n', 'templates/c.yml': 'c: [' },
   ],
-  ['.gitlab-ci.yml cannot be read: an anchor contains its own alias', { '.gitlab-ci.yml': 'include: &n [*n]\n' }],
+  [
+    ".gitlab-ci.yml:1 cannot be read: the alias '*n' is before its anchor or within it",
+    { '.gitlab-ci.yml': 'include: &n [*n]\n' },
+  ],
+  [
+    ".gitlab-ci.yml:1 cannot be read: the alias '*a' is before its anchor or within it",
+    { '.gitlab-ci.yml': 'a: &a {x: *a, x: 1, script: ls}\n' },
+  ],
+  [
+    ".gitlab-ci.yml:2 cannot be read: the alias '*a' is before its anchor or within it",
+    { '.gitlab-ci.yml': 'b: &a ls\na: &a {x: *a, x: 1, script: ls}\n' },
+  ],
   ['ci/more.yml:3:', { '.gitlab-ci.yml': 'include: ci/more.yml\n', 'ci/more.yml': 'a:\n  script: [\nb: 1\n' }],
 ])('%s is said of a definition that is wrong there, in one line', async (where, files) => {
   const failure = await read(files).catch((thrown) => thrown);
@@ -258,6 +268,9 @@ a:
         - x
       junit: y
 b: {artifacts: {paths: [z], public: true}, dast_configuration: {site_profile: x}, script: ls}
+.kept: &kept {paths: [w], public: false}
+c: {artifacts: *kept, script: ls}
+d: {artifacts: {<<: *kept, expire_in: 1 day}, script: ls}
 `,
   });
   expect(jobs.get('a')).toMatchObject({
@@ -265,6 +278,15 @@ b: {artifacts: {paths: [z], public: true}, dast_configuration: {site_profile: x}
     artifacts: { public: false, reports: { coverage_fuzzing: ['x'], junit: ['y'] } },
   });
   expect(jobs.get('b')?.artifacts).toEqual({ paths: ['z'], public: true });
+  expect(jobs.get('c')?.artifacts).toEqual({ paths: ['w'], public: false });
+  expect(jobs.get('d')?.artifacts).toEqual({ paths: ['w'], public: false, expire_in: '1 day' });
+});
+
+it('has as many aliases of an anchor as a large project has jobs', async () => {
+  const names = Array.from({ length: 150 }, (_, index) => `job-${index}`);
+  const definition = names.map((name) => `${name}: {script: ls, rules: *always}\n`).join('');
+  const { jobs } = await read({ '.gitlab-ci.yml': `.rules: &always [{when: always}]\n${definition}` });
+  expect([...jobs.keys()]).toEqual(names);
 });
 
 it('keeps the names of single parallel jobs in needs and dependencies, which its reader does not know', async () => {

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, sep } from 'node:path';
+import { join, sep } from 'node:path';
 import { LineCounter, parse, parseAllDocuments, YAMLSeq } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
-import { faultOfYaml } from '../../model/yaml-faults.ts';
+import { faultOfAliases, faultOfYaml } from '../../model/yaml-faults.ts';
 import { removeTree, renameFile } from '../../system/files-in-use.ts';
 import { runProgram } from '../../system/programs.ts';
 import { INSTALL_READER } from './declaration.ts';
@@ -15,6 +15,7 @@ import { git, withoutPassword } from './git.ts';
 import { expandText } from './job-variables.ts';
 import { patternOf } from './pattern.ts';
 import { PipelineError } from './pipeline-error.ts';
+import type { PlanContext } from './pipeline-request.ts';
 import { edited, includeEdits, keywordEdits, scalarEdits } from './reader-edits.ts';
 import { DEFINITION } from './repository.ts';
 import { type ComparedFiles, matchingRule } from './rules.ts';
@@ -44,21 +45,25 @@ const NO_JOBS =
     ' ',
   );
 
-export interface ReadOptions {
-  dir: string;
-  /** The repository of the folder's checkout: its remote `origin` has the includes of other projects. */
-  repositoryDir: string;
-  file?: string;
+/** The run for which definitions are read. */
+export interface ReadingRun {
+  /** The repository of the checkout: its remote `origin` has the includes of other projects. */
+  request: { repository: { dir: string } };
+  context: Pick<PlanContext, 'env' | 'signal'>;
   /** For what the reader writes. */
-  folder: string;
+  folder: { path: string };
+}
+
+export interface ReadOptions extends ReadingRun {
+  dir: string;
+  file?: string;
   /** The variables that includes and their rules read. */
   variables: Readonly<Record<string, string>>;
   facts: ComparedFiles;
-  env: Readonly<Record<string, string | undefined>>;
-  signal: AbortSignal;
 }
 
-interface DefinitionFiles {
+interface Reading extends ReadOptions {
+  file: string;
   visited: Set<string>;
   /** Set if the reader finds some by itself. */
   hasForeign: boolean;
@@ -74,12 +79,12 @@ interface DefinitionFiles {
  * @throws PipelineError for one that cannot be read, with file and line where they are known
  */
 export async function readDefinition(options: ReadOptions): Promise<Definition> {
-  const file = options.file ?? DEFINITION;
-  const files: DefinitionFiles = { visited: new Set(), hasForeign: false, foreign: [], changed: new Map() };
+  const { file = DEFINITION } = options;
+  const reading: Reading = { ...options, file, visited: new Set(), hasForeign: false, foreign: [], changed: new Map() };
   const expand = async () => {
-    const local = await readFiles(options, file, files);
-    if (files.hasForeign) return withRealOrigin(options, () => expandForeign(options, files, local));
-    return { text: await expandedText(options, files), written: merged(local.included, local.content) };
+    const local = await readFiles(reading, file);
+    if (reading.hasForeign) return withRealOrigin(reading, () => expandForeign(reading, local));
+    return { text: await expandedText(reading), written: merged(local.included, local.content) };
   };
   const { text, written } = await expand().finally(() => removeTree(join(options.dir, READER_FOLDER)));
   const fault = faultOfYaml(text);
@@ -94,19 +99,11 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
     refuseConditions(file, name, Object(content)); // those that inputs are part of
     const read = jobSchema.safeParse(withUnread(written, name, Object(content)));
     if (!read.success) throw unreadable(`${file}: job '${name}'`, read.error);
-    if (read.data.script === undefined && read.data.trigger === undefined)
-      throw new PipelineError(`${file}: job '${name}' has no script`);
     jobs.set(name, read.data);
-  }
-  for (const [name, { stage }] of jobs) {
-    if (!data.stages.includes(stage))
-      throw new PipelineError(
-        `${file}: job '${name}' has the unknown stage '${stage}'. The stages are ${data.stages.join(', ')}.`,
-      );
   }
   const workflowRules = data.workflow?.rules ?? undefined;
   const global = {
-    include: files.foreign,
+    include: reading.foreign,
     variables: Object.values(Object(written.variables)),
     workflow: written.workflow,
   };
@@ -244,22 +241,23 @@ interface FileContent {
 }
 
 /** Reads a file, and those of the repository that it includes. */
-async function readFiles(options: ReadOptions, path: string, files: DefinitionFiles): Promise<FileContent> {
-  if (files.visited.has(path)) return { content: {}, included: {} };
-  files.visited.add(path);
-  const { content, includes } = await readOneFile(options, path, files);
+async function readFiles(reading: Reading, path: string): Promise<FileContent> {
+  const { visited, variables, foreign } = reading;
+  if (visited.has(path)) return { content: {}, included: {} };
+  visited.add(path);
+  const { content, includes } = await readOneFile(reading, path);
   let included: Written = {};
   for (const include of includes) {
     const { local, component } = include;
-    const name = localComponent(expandText(String(component), options.variables), options.variables);
+    const name = localComponent(expandText(String(component), variables), variables);
     if (typeof local !== 'string') {
-      files.hasForeign = true;
-      if (name === undefined) files.foreign.push(include);
+      reading.hasForeign = true;
+      if (name === undefined) foreign.push(include);
     }
-    const location = typeof local === 'string' ? expandText(local, options.variables).replace(/^\/+/, '') : undefined;
-    const paths = name ? [`templates/${name}.yml`, `templates/${name}/template.yml`] : namedFiles(location, options);
+    const location = typeof local === 'string' ? expandText(local, variables).replace(/^\/+/, '') : undefined;
+    const paths = name ? [`templates/${name}.yml`, `templates/${name}/template.yml`] : namedFiles(location, reading);
     for (const path of paths) {
-      const file = await readFiles(options, path, files);
+      const file = await readFiles(reading, path);
       included = merged(included, merged(file.included, file.content));
     }
   }
@@ -286,9 +284,8 @@ function namedFiles(location: string | undefined, { facts }: ReadOptions): strin
 
 /** Reads a file as the server reads it, and notes how the reader has to read it. Reports invalid YAML with file and line. */
 async function readOneFile(
-  options: ReadOptions,
+  options: Reading,
   path: string,
-  files: DefinitionFiles,
 ): Promise<{ content: Written; includes: readonly Written[] }> {
   const text = await readFile(join(options.dir, path), 'utf8').catch(() => undefined);
   if (text === undefined) return { content: {}, includes: [] }; // the reader says so
@@ -309,6 +306,8 @@ async function readOneFile(
     }
   }
   const lineOf = (at: number) => `${name}:${lines.linePos(at).line}`;
+  const excess = faultOfAliases(documents.at(-1)?.contents ?? null);
+  if (excess) throw new PipelineError(`${lineOf(excess.offset)} cannot be read: ${excess.reason}`);
   const serverText = edited(
     text,
     documents.flatMap((document) => scalarEdits(document, lineOf)),
@@ -317,11 +316,9 @@ async function readOneFile(
   const last = serverDocuments.at(-1);
   let content: Written;
   try {
-    content = Object(last?.toJS());
-    JSON.stringify(content); // throws a TypeError for a value that contains itself
+    content = Object(last?.toJS({ maxAliasCount: -1 }));
   } catch (cause) {
-    const reason = cause instanceof TypeError ? 'an anchor contains its own alias' : reasonOf(cause);
-    throw new PipelineError(`${name} cannot be read: ${reason}`);
+    throw new PipelineError(`${name} cannot be read: ${reasonOf(cause)}`);
   }
   for (const [key, value] of Object.entries(content)) {
     refuseManyJobs(`${name}: job '${key}'`, Object(value).parallel);
@@ -331,13 +328,13 @@ async function readOneFile(
   }
   const written = [content.include ?? []].flat();
   const includes = await chosenIncludes(name, written, options);
-  const edits = serverDocuments.flatMap(keywordEdits);
+  const edits = last ? keywordEdits(last) : [];
   if (includes.length !== written.length || written.some(hasRules))
     edits.push(...includeEdits(last, serverText, includes));
   const readAs = edited(serverText, edits);
   const file = readAs === text ? undefined : await realpath(join(options.dir, path));
   // A link can lead out of the checkout.
-  if (file?.startsWith(`${await realpath(options.dir)}${sep}`)) files.changed.set(file, readAs);
+  if (file?.startsWith(`${await realpath(options.dir)}${sep}`)) options.changed.set(file, readAs);
   return { content, includes };
 }
 
@@ -385,19 +382,19 @@ async function chosenIncludes(
  * repository then. The order of downloads and other included files is not known, so a job that a download and another of them have is left
  * to the reader.
  */
-async function expandForeign(options: ReadOptions, files: DefinitionFiles, local: FileContent) {
-  let text = expandedText(options, files);
+async function expandForeign(reading: Reading, local: FileContent) {
+  const { dir, changed } = reading;
+  let text = expandedText(reading);
   await text.catch(() => undefined); // it may be what is changed now
-  const { size } = files.changed;
-  let downloads = await readDownloads(options, files);
-  if (files.changed.size > size) {
+  const { size } = changed;
+  let downloads = await readDownloads(reading);
+  if (changed.size > size) {
     // The reader has ignored some rules of includes. It downloads again what it still needs.
     if (downloads.some(({ isCut }) => isCut))
-      for (const { path } of downloads)
-        if (!files.changed.has(await realpath(join(options.dir, path)))) await rm(join(options.dir, path));
-    text = expandedText(options, files);
+      for (const { path } of downloads) if (!changed.has(await realpath(join(dir, path)))) await rm(join(dir, path));
+    text = expandedText(reading);
     await text.catch(() => undefined);
-    downloads = await readDownloads(options, files);
+    downloads = await readDownloads(reading);
   }
   const faulty = downloads.find(({ fault }) => fault);
   if (faulty) throw faulty.fault;
@@ -409,13 +406,13 @@ async function expandForeign(options: ReadOptions, files: DefinitionFiles, local
   return { written: Object.fromEntries(written), text: await text };
 }
 
-async function readDownloads(options: ReadOptions, files: DefinitionFiles) {
-  const paths = await readdir(join(options.dir, DOWNLOADS), { recursive: true }).catch(() => []);
+async function readDownloads(reading: Reading) {
+  const paths = await readdir(join(reading.dir, DOWNLOADS), { recursive: true }).catch(() => []);
   const downloads: { path: string; content: Written; isCut?: boolean; fault?: unknown }[] = [];
   for (const name of paths.filter((path) => /\.ya?ml$/.test(path))) {
     const path = join(DOWNLOADS, name);
     try {
-      const { content, includes } = await readOneFile(options, path, files);
+      const { content, includes } = await readOneFile(reading, path);
       downloads.push({ path, content, isCut: includes.length < [content.include ?? []].flat().length });
     } catch (fault) {
       downloads.push({ path, content: {}, fault });
@@ -467,8 +464,8 @@ function refuseManyJobs(where: string, parallel: unknown): void {
 /** The reader prefers this remote to `origin`, which is the mock GitLab in a checkout. */
 const READER_ORIGIN = 'gcl-origin';
 
-async function withRealOrigin<T>({ dir, repositoryDir }: ReadOptions, read: () => Promise<T>): Promise<T> {
-  const origin = await git(repositoryDir, ['remote', 'get-url', 'origin']).catch(() => '');
+async function withRealOrigin<T>({ dir, request }: ReadOptions, read: () => Promise<T>): Promise<T> {
+  const origin = await git(request.repository.dir, ['remote', 'get-url', 'origin']).catch(() => '');
   // The reader takes the host of addresses only.
   if (!/^(?:https?|ssh):\/\/|^[^/]+@[^/]+:/.test(origin)) return read();
   const address = withoutPassword(origin);
@@ -481,26 +478,23 @@ async function withRealOrigin<T>({ dir, repositoryDir }: ReadOptions, read: () =
 }
 
 /** Returns the definition as expanded by `gitlab-ci-local --preview`. */
-async function expandedText(
-  { dir, file: definitionFile = DEFINITION, folder, variables: definitionVariables, env, signal }: ReadOptions,
-  { changed }: DefinitionFiles,
-): Promise<string> {
+async function expandedText({ dir, file, folder, variables, context, changed }: Reading): Promise<string> {
+  const { env, signal } = context;
   const reader = findReader();
   const values = Object.fromEntries(
-    Object.entries(definitionVariables).map(([name, value]) => [
+    Object.entries(variables).map(([name, value]) => [
       name,
       { type: 'variable', values: { '*': value.replaceAll('$', '$$$$') } },
     ]),
   );
-  const file = join(dir, READER_FOLDER, 'variables.yml');
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, asciiJson(values), { mode: 0o600 });
-  const args = [reader, '--preview', '--no-evaluate-rule-changes', '--file', definitionFile, '--home', folder];
+  await mkdir(join(dir, READER_FOLDER), { recursive: true });
+  await writeFile(join(dir, READER_FOLDER, 'variables.yml'), asciiJson(values), { mode: 0o600 });
+  const args = [reader, '--preview', '--no-evaluate-rule-changes', '--file', file, '--home', folder.path];
   // A job has no tags of `default` then.
   args.push('--ignore-schema-paths', '#/definitions/tags/minItems');
   args.push('--state-dir', READER_FOLDER, '--variables-file', join(READER_FOLDER, 'variables.yml'));
   // The reader takes the branch of the checkout otherwise.
-  if (definitionVariables.CI_COMMIT_BRANCH === undefined) args.push('--unset-variable', 'CI_COMMIT_BRANCH');
+  if (variables.CI_COMMIT_BRANCH === undefined) args.push('--unset-variable', 'CI_COMMIT_BRANCH');
   const movedFiles = new Map<string, string>();
   const readerFiles = READER_FILES.map((name) => join(dir, name)).filter((path) => existsSync(path));
   try {
@@ -512,19 +506,19 @@ async function expandedText(
     for (const [path, readAs] of changed) await writeFile(path, readAs);
     const { stdout } = await runProgram(process.execPath, args, {
       cwd: dir,
-      env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder}/` },
+      env: { ...env, FORCE_COLOR: '0', NO_COLOR: '1', GIT_TERMINAL_PROMPT: '0', CI_BUILDS_DIR: `${folder.path}/` },
       maxBuffer: MAX_EXPANDED_BYTES,
       timeout: READER_TIMEOUT_MS,
       signal,
     }).catch((failure) => {
       signal.throwIfAborted();
       if (failure.killed && failure.signal === 'SIGTERM')
-        throw new PipelineError(`${definitionFile} cannot be read within ${READER_TIMEOUT_MS / 1_000} s`);
+        throw new PipelineError(`${file} cannot be read within ${READER_TIMEOUT_MS / 1_000} s`);
       const isLarge = failure.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
       const reason = isLarge
         ? `it is larger than ${MAX_EXPANDED_BYTES} bytes when expanded`
         : complaintIn(failure.stderr);
-      throw new PipelineError(`${definitionFile} cannot be read: ${reason}`);
+      throw new PipelineError(`${file} cannot be read: ${reason}`);
     });
     return stdout.slice(stdout.search(/^---$/m) + 4);
   } finally {

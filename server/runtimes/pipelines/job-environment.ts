@@ -1,25 +1,20 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { environmentVariables, identityOf } from './job-identity.ts';
-import { asVariables, expandText, type JobVariable, type RunVariables, valuesOf } from './job-variables.ts';
+import { dirname, join } from 'node:path';
+import { identityOf, valuesInEnvironment } from './job-identity.ts';
+import { asVariables, type JobVariable, type RunVariables } from './job-variables.ts';
 import type { PlannedJob } from './plan.ts';
 
-/** Writes the project's variables that are files, and gives them their paths; undefined: there are none. */
-export async function createFileVariables(
-  all: readonly JobVariable[],
-  dir: string,
-): Promise<{ variables: JobVariable[]; filesDir: string | undefined }> {
-  const variables = await Promise.all(
+/** Writes the project's variables that are files, and gives them their paths. */
+export async function createFileVariables(all: readonly JobVariable[], dir: string): Promise<JobVariable[]> {
+  return Promise.all(
     all.map(async (variable, index) => {
       if (variable.variable_type !== 'file') return variable;
-      const folder = join(dir, String(index));
-      await mkdir(folder, { recursive: true });
-      const path = join(folder, variable.key);
+      const path = join(dir, String(index), variable.key);
+      await mkdir(dirname(path));
       await writeFile(path, variable.value, { mode: 0o644 });
       return { ...variable, value: path };
     }),
   );
-  return { variables, filesDir: all.some(({ variable_type: type }) => type === 'file') ? dir : undefined };
 }
 
 export interface JobEnvironment {
@@ -46,15 +41,8 @@ export function jobVariables(
     CI_PROJECT_DIR: projectDir,
     CI_BUILDS_DIR: projectDir.slice(0, projectDir.lastIndexOf('/')),
   };
-  const valuesIn = (name?: string, more?: Readonly<Record<string, string>>) =>
-    valuesOf(run, { ...asVariables({ ...ofJob, ...more }), ...job.variables, ...asVariables(dotenv) }, name);
-  const values = valuesIn();
-  if (!environment) return { values, jobEnvironment: undefined };
-  const name = expandText(environment.name, values);
-  const { url, action = 'start' } = environment;
-  const jobEnvironment = { name, url: url ?? undefined, action };
-  const ofEnvironment = environmentVariables(environment, name);
-  if (!url) return { values: valuesIn(name, ofEnvironment), jobEnvironment };
-  const address = expandText(url, valuesIn(name, ofEnvironment));
-  return { values: valuesIn(name, { ...ofEnvironment, CI_ENVIRONMENT_URL: address }), jobEnvironment };
+  const written = { ...job.variables, ...asVariables(dotenv) };
+  const { values, name } = valuesInEnvironment(run, ofJob, written, environment);
+  const { url, action = 'start' } = environment ?? {};
+  return { values, jobEnvironment: name === undefined ? undefined : { name, url: url ?? undefined, action } };
 }

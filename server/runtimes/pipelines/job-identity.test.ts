@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { environmentVariables, identityOf } from './job-identity.ts';
+import { identityOf, valuesInEnvironment } from './job-identity.ts';
 
 it.each([
   ['review/a', 'development'],
@@ -10,7 +10,8 @@ it.each([
   ['live', 'production'],
   ['main', 'other'],
 ])('"Deployment tier of environments" (Environments): %s is %s', (name, tier) => {
-  expect(environmentVariables({ name }, name).CI_ENVIRONMENT_TIER).toBe(tier);
+  const run = { predefined: {}, ofGroup: {}, ofProject: [], typed: {} };
+  expect(valuesInEnvironment(run, {}, {}, { name }).values.CI_ENVIRONMENT_TIER).toBe(tier);
 });
 
 it.each([

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JobDefinition } from './definition-schema.ts';
+import { asVariables, expandText, type RunVariables, type Variables, valuesOf } from './job-variables.ts';
 
 const MAX_ENVIRONMENT_SLUG = 24;
 
@@ -28,17 +29,28 @@ export function identityOf({ name, stage, node }: JobIdentity): Readonly<Record<
   };
 }
 
-/** The variables of a job's environment. @param name with its variables replaced */
-export function environmentVariables(
-  { action = 'start', deployment_tier: tier }: NonNullable<JobDefinition['environment']>,
-  name: string,
-): Readonly<Record<string, string>> {
-  return {
+/** The values of a job's variables, and, for a job with an environment, of those of its environment, with the name that it gets. */
+export function valuesInEnvironment(
+  run: RunVariables,
+  ofJob: Readonly<Record<string, string>>,
+  jobVariables: Variables,
+  environment: JobDefinition['environment'],
+): { values: Record<string, string>; name?: string } {
+  const valuesIn = (name?: string, more?: Readonly<Record<string, string>>) =>
+    valuesOf(run, { ...asVariables({ ...ofJob, ...more }), ...jobVariables }, name);
+  const jobValues = valuesIn();
+  if (!environment) return { values: jobValues };
+  const { action = 'start', deployment_tier: tier, url } = environment;
+  const name = expandText(environment.name, jobValues);
+  const ofEnvironment = {
     CI_ENVIRONMENT_NAME: name,
     CI_ENVIRONMENT_SLUG: environmentSlug(name),
     CI_ENVIRONMENT_ACTION: action,
     CI_ENVIRONMENT_TIER: tier ?? tierOf(name),
   };
+  const values = valuesIn(name, ofEnvironment);
+  if (!url) return { values, name };
+  return { values: valuesIn(name, { ...ofEnvironment, CI_ENVIRONMENT_URL: expandText(url, values) }), name };
 }
 
 /** The name of an environment as part of a host name. */

@@ -69,7 +69,6 @@ it('CI_JOB_IMAGE is the image of the job, with its variables replaced', () => {
     compareCommits: async () => undefined,
     changed: () => true as const,
     changedSinceDefault: () => true as const,
-    hasWorkflowRules: false,
   };
   const values = planOf(definition, facts, run).jobs.map(
     (planned) => jobVariables(planned, run, { projectDir: '/p', dotenv: {}, jobId: 1 }).values,

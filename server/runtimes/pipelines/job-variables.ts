@@ -9,24 +9,15 @@ export type JobVariable = Pick<
   'key' | 'value' | 'variable_type' | 'raw' | 'environment_scope' | 'level'
 >;
 
-/** The variables that a branch's jobs get from a project. */
-export interface ProjectVariables {
-  variables: JobVariable[];
-  /** Values that no log may show. */
-  secrets: string[];
-  /** Keys of the variables that are protected. */
-  withheld: string[];
-}
-
 /**
- * Returns the variables that the jobs of a branch get from a project. Protected variables are included only if the
- * branch is the default one, which is the one that servers protect. Throws PipelineError for a variable that would take
+ * Returns the variables that the jobs of a branch get from a project, the values that no log may show, and the keys of withheld variables:
+ * protected ones, unless the branch is the default one, which is the one that servers protect. Throws PipelineError for a variable that would take
  * effect before any job does, because earlier versions accepted such variables.
  */
 export function projectVariables(
   all: readonly ScmVariableRecord[],
   { branch, defaultBranch }: { branch: string; defaultBranch: string },
-): ProjectVariables {
+): { variables: JobVariable[]; secrets: string[]; withheld: string[] } {
   for (const { key } of all) {
     const reader = earlyReaderOf(key);
     if (reader === undefined) continue;

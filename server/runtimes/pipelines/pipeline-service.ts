@@ -46,10 +46,6 @@ export class PipelineService {
     this.#options = options;
   }
 
-  get isIdle(): boolean {
-    return this.#runs.size === 0;
-  }
-
   /** Starts the pipeline of the sample app; resolves once it runs, and rejects with the reason if it cannot start. */
   async demo(): Promise<{ id: string }> {
     if ([...this.#runs].some(({ isDemo }) => isDemo))
@@ -62,26 +58,12 @@ export class PipelineService {
   }
 
   /** Runs the pipeline of a commit in a repository of the mock GitLab. */
-  start({
-    project,
-    dir,
-    ref,
-    isTag,
-    sha,
-    source,
-    variables: typed,
-    beforeSha,
-  }: RequestedPipeline): Promise<{ id: string }> {
+  start(requested: RequestedPipeline): Promise<{ id: string }> {
+    const { project, dir, ref: branch, isTag, sha, source, variables: typed, beforeSha } = requested;
     const path = `${project.namespace}/${project.path}`;
-    const repository = {
-      dir,
-      branch: ref,
-      ...(isTag && { isTag }),
-      sha,
-      defaultBranch: project.default_branch,
-      originPath: path,
-      uncommitted: 0,
-    };
+    const tag = isTag && { isTag };
+    const defaultBranch = project.default_branch;
+    const repository = { dir, branch, ...tag, sha, defaultBranch, originPath: path, uncommitted: 0 };
     return this.#begin((run) =>
       run({ ...DEMO, repository, project: path, source, typed, isKept: true, isPushed: true, beforeSha }),
     );

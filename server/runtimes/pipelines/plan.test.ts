@@ -3,20 +3,19 @@ import type { JobDefinition } from './definition-schema.ts';
 import type { RunVariables } from './job-variables.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { planOf } from './plan.ts';
-import type { RuleFacts } from './rules.ts';
+import type { PipelineFacts } from './rules.ts';
 
 const NO_VARIABLES: RunVariables = { predefined: {}, ofGroup: {}, ofProject: [], typed: {} };
 
 /** The plan for a push, with jobs of stage `test` unless they say otherwise. */
 function plan(jobs: Readonly<Record<string, Partial<JobDefinition>>>, variables = NO_VARIABLES) {
-  const facts: RuleFacts = {
+  const facts: PipelineFacts = {
     source: 'push',
     branch: 'a',
     files: [],
     compareCommits: async () => undefined,
     changed: () => [],
     changedSinceDefault: () => [],
-    hasWorkflowRules: false,
   };
   const defined = Object.entries(jobs).map(([name, job]): [string, JobDefinition] => [
     name,

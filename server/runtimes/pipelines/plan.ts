@@ -1,9 +1,9 @@
 import type { AllowFailure, Definition, JobDefinition } from './definition-schema.ts';
-import { environmentVariables, identityOf } from './job-identity.ts';
+import { identityOf, valuesInEnvironment } from './job-identity.ts';
 import { asVariables, expandText, type RunVariables, type Variables, valuesOf } from './job-variables.ts';
 import { PipelineError } from './pipeline-error.ts';
 import { DEFINITION } from './repository.ts';
-import { matchingRule, partOf, type RuleFacts, ruleDecision } from './rules.ts';
+import { matchingRule, type PipelineFacts, partOf } from './rules.ts';
 
 export interface PlannedJob {
   name: string;
@@ -32,6 +32,8 @@ export interface PlannedJob {
   resourceGroup: string | undefined;
 }
 
+export const isTrigger = ({ definition }: PlannedJob) => definition.script === undefined;
+
 export interface Plan {
   /** The jobs that take part, ordered by stages. */
   jobs: PlannedJob[];
@@ -44,7 +46,8 @@ export interface Plan {
  *
  * @throws PipelineError for one that needs what is not there, and for jobs that wait for each other
  */
-export function planOf(definition: Definition, facts: RuleFacts, variables: RunVariables): Plan {
+export function planOf(definition: Definition, pipelineFacts: PipelineFacts, variables: RunVariables): Plan {
+  const facts = { ...pipelineFacts, hasWorkflowRules: definition.workflowRules !== undefined };
   const leftOut: Plan['leftOut'] = [];
   // Refused whichever jobs join, as the server does.
   refuseCycle(
@@ -61,16 +64,10 @@ export function planOf(definition: Definition, facts: RuleFacts, variables: RunV
       const ofJob = asVariables({ ...job.variables, ...matrix });
       const jobValues = { ...asVariables(inherited(job, global)), ...ofJob };
       const identity = identityOf({ name, stage: job.stage, node });
-      const valuesIn = (environmentName?: string, more?: Readonly<Record<string, string>>) =>
-        valuesOf(variables, { ...asVariables({ ...identity, ...more }), ...jobValues }, environmentName);
-      const { environment } = job;
-      let values = valuesIn();
-      if (environment) {
-        const environmentName = expandText(environment.name, values);
-        values = valuesIn(environmentName, environmentVariables(environment, environmentName));
-      }
-      const part = partOf(job, values, facts);
-      const decision = ruleDecision(job, values, facts);
+      // The address of an environment is not known yet.
+      const environment = job.environment && { ...job.environment, url: undefined };
+      const { values } = valuesInEnvironment(variables, identity, jobValues, environment);
+      const { part, decision } = partOf(job, values, facts);
       if (part) {
         const ofRule = asVariables(part.variables);
         const variables = { ...jobValues, ...ofRule };
@@ -186,7 +183,7 @@ function refuseCycle(jobs: Iterable<readonly [name: string, awaited: readonly st
 function workflowVariables(
   rules: Definition['workflowRules'],
   variables: Readonly<Record<string, string>>,
-  facts: RuleFacts,
+  facts: PipelineFacts,
 ): Record<string, string> | undefined {
   if (!rules) return {};
   const rule = matchingRule(rules, variables, facts);

@@ -1,4 +1,4 @@
-import { type Document, isMap, isNode, isPair, isScalar, isSeq, type Scalar, visit, type YAMLSeq } from 'yaml';
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Pair, type Scalar, visit } from 'yaml';
 import { PipelineError } from './pipeline-error.ts';
 
 /* What a definition says to its reader, where that understands it in another way than a server. */
@@ -22,14 +22,12 @@ export function edited(content: string, edits: readonly Edit[]): string {
   return parts.join('') + content.slice(end);
 }
 
-/** References consist of names, which the reader knows as they are written. */
-const Seq = (_: unknown, { tag }: YAMLSeq) => (tag === '!reference' ? visit.SKIP : undefined);
-
 /** Writes plain scalars so that the reader reads them as the server. Throws PipelineError for those that the server refuses. */
 export function scalarEdits(document: Document, lineOf: (at: number) => string): Edit[] {
   const edits: Edit[] = [];
   visit(document, {
-    Seq,
+    // References consist of names, which the reader knows as they are written.
+    Seq: (_, { tag }) => (tag === '!reference' ? visit.SKIP : undefined),
     Scalar(key, { type, tag, range, source }) {
       if (key === 'key' || type !== 'PLAIN' || tag !== undefined || !range || source === undefined) return;
       const text = serverScalar(source);
@@ -82,58 +80,74 @@ const UNKNOWN_DEFAULTS: readonly unknown[] = ['hooks', 'id_tokens', 'identity'];
 
 /**
  * Leaves out or replaces what the reader does not know: some keywords; in needs and dependencies the names of single parallel jobs, by that
- * of the whole job; and the need of another pipeline, by none.
+ * of the whole job; and the need of another pipeline, by none. An anchor is read with the keywords of each of its aliases.
  */
 export function keywordEdits(document: Document): Edit[] {
   const edits: Edit[] = [];
+  // Not by `Alias.resolve`, which searches the whole document each time.
+  const targets = new Map<unknown, unknown>();
+  const anchors = new Map<string, unknown>();
+  visit(document, {
+    Node(_, node) {
+      if (isAlias(node)) targets.set(node, anchors.get(node.source));
+      else if (node.anchor) anchors.set(node.anchor, node);
+    },
+  });
+  const contentOf = (node: unknown) => (isAlias(node) ? targets.get(node) : node);
   const editNeed = ({ value, range }: Scalar) => {
     const [, name, matrix] = (typeof value === 'string' && PARALLEL_JOB.exec(value)) || [];
     // Jobs of other files can have numbers, too.
     if (range && name !== undefined && !document.has(value) && (matrix || document.has(name)))
       edits.push({ from: range[0], to: range[1], text: JSON.stringify(name) });
   };
-  visit(document, {
-    Seq,
-    Pair(_, { key, value }, path) {
-      if (!isScalar(key) || !key.range || !isNode(value) || !value.range) return;
-      // The key of a merge is a symbol.
-      const [outermost, ...keywords] = [...keysIn(path), String(key.value)];
-      const keyword = outermost === 'variables' ? '' : keywords.join(':');
-      const [from, to] = value.range;
-      if (UNKNOWN.test(keyword)) edits.push({ from: key.range[0], to, text: '<<: {}' });
-      else if (keyword === 'inherit:default' && isSeq(value)) {
-        const readKeywords = value.items.flatMap((item) =>
-          isScalar(item) && !UNKNOWN_DEFAULTS.includes(item.value) ? [item.value] : [],
-        );
-        if (readKeywords.length < value.items.length)
-          // The list may have the indentation of its key.
-          edits.push({
-            from: key.range[0],
-            to,
-            text: `default: ${readKeywords.length > 0 ? JSON.stringify(readKeywords) : 'false'}`,
-          });
-      } else if (key.value === 'needs' && isMap(value) && value.has('pipeline') && !value.has('job'))
-        edits.push({ from, to, text: '[]' });
-    },
-    Scalar(key, scalar, path) {
-      if (key !== 'key' && isNeed(path)) editNeed(scalar);
-    },
-    Alias(_, alias, path) {
-      const list = isNeed(path) && alias.resolve(document);
-      if (list) visit(list, { Scalar: (_, scalar) => editNeed(scalar) });
-    },
-  });
+  const editMember = ({ key, value }: Pair, keys: readonly string[]) => {
+    if (!isScalar(key) || !key.range || !isNode(value) || !value.range) return;
+    const keyword = keywordOf(keys);
+    const content = contentOf(value);
+    const [from, to] = value.range;
+    if (UNKNOWN.test(keyword)) edits.push({ from: key.range[0], to, text: '<<: {}' });
+    else if (keyword === 'inherit:default' && isSeq(content)) {
+      const readKeywords = content.items.flatMap((item) =>
+        isScalar(item) && !UNKNOWN_DEFAULTS.includes(item.value) ? [item.value] : [],
+      );
+      if (readKeywords.length < content.items.length)
+        // The list may have the indentation of its key.
+        edits.push({
+          from: key.range[0],
+          to,
+          text: `default: ${readKeywords.length > 0 ? JSON.stringify(readKeywords) : 'false'}`,
+        });
+    } else if (key.value === 'needs' && isMap(content) && content.has('pipeline') && !content.has('job'))
+      edits.push({ from, to, text: '[]' });
+  };
+  const visited = new Map<unknown, Set<string>>();
+  const read = (node: unknown, keys: readonly string[]): void => {
+    const content = contentOf(node);
+    const keyword = keywordOf(keys);
+    const keywords = visited.get(content) ?? new Set();
+    if (keywords.has(keyword)) return;
+    visited.set(content, keywords.add(keyword));
+    if (isScalar(content) && NEEDS.test(keyword)) editNeed(content);
+    else if (isSeq(content) && content.tag !== '!reference') for (const item of content.items) read(item, keys);
+    else if (isMap(content))
+      for (const pair of content.items) {
+        // The key of a merge is a symbol.
+        const isMerge = isScalar(pair.key) && typeof pair.key.value === 'symbol';
+        const keysOfMember = isMerge ? keys : [...keys, String(isScalar(pair.key) ? pair.key.value : pair.key)];
+        editMember(pair, keysOfMember);
+        read(pair.value, keysOfMember);
+      }
+  };
+  read(document.contents, []);
   return edits;
 }
 
-const keysIn = (path: readonly unknown[]) =>
-  path.flatMap((node) => (isPair(node) && isScalar(node.key) ? [String(node.key.value)] : []));
+/** A keyword of a job; jobs and variables can be named like the keywords. */
+const keywordOf = ([outermost, ...keywords]: readonly string[]) =>
+  outermost === 'variables' || keywords.includes('variables') ? 'variables' : keywords.join(':');
 
-/** Jobs and variables can be named like the keywords. */
-function isNeed(path: readonly unknown[]): boolean {
-  const [, ...keywords] = keysIn(path);
-  return (keywords.includes('needs') || keywords.includes('dependencies')) && !keywords.includes('variables');
-}
+/** Keywords with the names of other jobs. */
+const NEEDS = /(?:^|:)(?:needs|dependencies)(?::|$)/;
 
 /** Puts other includes in front of those of a document, which become the value of a hidden key, because they can have anchors. */
 export function includeEdits(document: Document | undefined, content: string, includes: readonly unknown[]): Edit[] {

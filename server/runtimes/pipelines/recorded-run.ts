@@ -14,20 +14,18 @@ import type {
 } from '../../model/pipeline-run.ts';
 import { masked } from '../../model/rules/mask.ts';
 import { projectStorageFolder, storeRunArtifacts, storeVariables } from './artifacts.ts';
-import type { Checkout } from './checkout.ts';
-import { type ChildOptions, ChildPipelines, type ExpectedChild, firstRecord, jobsIn } from './child-pipeline.ts';
+import { type ChildOptions, childPipelines, type ExpectedChild, firstRecord, jobsIn } from './child-pipeline.ts';
 import type { ChosenJobs } from './choose-jobs.ts';
 import { appsOf, waitForApp } from './deployed.ts';
 import { JobEngine } from './job-engine.ts';
-import type { JobEnvironment } from './job-environment.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineEnd, PipelineRequest } from './pipeline-request.ts';
 import { isAmong } from './plan.ts';
 import type { RunFolder } from './run-folder.ts';
-import { type FindEngine, type JobsOptions, runJob, withoutEngine } from './run-job.ts';
+import { type FindEngine, type JobsOptions, withoutEngine } from './run-job.ts';
 import { runJobs, type SkipReason } from './run-jobs.ts';
 import { RunLog } from './run-log.ts';
-import type { ScmClient, ScmProjectRecord } from './scm-client.ts';
+import type { ScmClient } from './scm-client.ts';
 import { spanMs } from './time-span.ts';
 
 /** As on the server, a week. */
@@ -40,19 +38,16 @@ const SKIP_REASONS: Readonly<Record<SkipReason, string>> = {
   blocked: 'an earlier manual job did not run',
 };
 
-interface RecordedRunOptions {
+interface RecordedRunOptions extends Pick<JobsOptions, 'checkout' | 'project'> {
   request: PipelineRequest;
   context: PipelineContext;
   folder: RunFolder;
   scm: ScmClient;
-  project: ScmProjectRecord;
-  checkout: Checkout;
   /** The part of the record that is known when the run starts. */
   start: Omit<PipelineStart, 'jobs'>;
   chosen: ChosenJobs;
   /** Its child pipelines, as far as they are known. */
   children: ReadonlyMap<string, ExpectedChild>;
-  filesDir: string | undefined;
   /** Never shown. */
   secrets: readonly string[];
 }
@@ -94,7 +89,7 @@ async function runWith(options: RecordedRunOptions, findEngine: FindEngine): Pro
     report: (progress) => reportProgress({ ...progress, jobs: [...progress.jobs] }),
   });
   try {
-    const { state, apps } = await new BegunRun(options, startedRun, log).toItsEnd();
+    const { state, apps } = await runAll(options, startedRun, log);
     const exitCode = state === 'success' ? 0 : state === 'canceled' ? CANCELED : 1;
     const appUrl = state === 'success' ? apps.findLast(({ url }) => url !== undefined)?.url : undefined;
     await log.flush();
@@ -134,138 +129,128 @@ async function beginRun(
   return { id, iid, records, findEngine, platformUrls };
 }
 
-/** The jobs of a run that the platform knows. */
-class BegunRun {
-  readonly #options: RecordedRunOptions;
-  readonly #startedRun: Awaited<ReturnType<typeof beginRun>>;
-  readonly #log: RunLog;
+/** The names of jobs that did not run, by the reason. */
+type SkippedJobs = ReadonlyMap<SkipReason | 'blocking', string[]>;
+type RunResult = Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] };
+
+/** Runs the jobs of a run that the platform knows. */
+async function runAll(
+  options: RecordedRunOptions,
+  { id, iid, findEngine, platformUrls }: Awaited<ReturnType<typeof beginRun>>,
+  log: RunLog,
+): Promise<RunResult> {
+  const { request, context, folder, checkout, project, scm, chosen } = options;
+  const projectFolder = projectStorageFolder(project.web_url);
+  if (projectFolder === undefined)
+    context.reportLine(
+      'no caches or artifacts are kept for later runs: another user of this machine has created their folder. Set TMPDIR to another folder.',
+    );
+  const storageFolder = projectFolder ?? join(folder.path, 'kept');
+  const artifacts = {
+    runDir: join(folder.path, 'artifacts'),
+    storedDir: join(storageFolder, 'artifacts', checkout.sha),
+  };
+  await folder.note({ runId: id });
+  const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
+  const variables = { ...chosen.variables, predefined };
   /** The environments of its jobs, with the addresses that are known. */
-  readonly #environments = new Map<string, string | undefined>();
-  readonly #blocking: string[] = [];
-  readonly #skipped = new Map<SkipReason, string[]>();
+  const environments = new Map<string, string | undefined>();
+  const skipped = new Map<SkipReason | 'blocking', string[]>();
+  const schedule = scheduleOf(request, context.signal, log, (why, name) =>
+    skipped.set(why, [...(skipped.get(why) ?? []), name]),
+  );
+  const children = childPipelines({
+    ...options,
+    runId: id,
+    facts: chosen.facts,
+    tracked: new Set(checkout.files),
+    variables,
+    artifacts,
+    cacheDir: join(storageFolder, 'cache'),
+    platformUrls,
+    findEngine,
+    log,
+    schedule,
+    async onEnvironment({ name, action }, url, isDone) {
+      if (action === 'stop') {
+        const found = isDone ? await scm.environment(project, name) : undefined;
+        if (found) await scm.stopEnvironment(project, found);
+        if (isDone) environments.delete(name);
+      } else if (action === 'start' || action === 'prepare') {
+        const environment = await scm.ensureEnvironment(project, name);
+        environments.set(name, url);
+        if (isDone && url) await scm.setUrl(project, environment, url);
+      }
+    },
+  });
+  await runJobs({ ...schedule, ...chosen, run: (job) => children.run(job, variables) });
+  await children.ended();
+  const result = await resultOf(options, id, { log, skipped, environments });
+  await storeRunArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
+  return result;
+}
 
-  constructor(options: RecordedRunOptions, startedRun: Awaited<ReturnType<typeof beginRun>>, log: RunLog) {
-    this.#options = options;
-    this.#startedRun = startedRun;
-    this.#log = log;
-  }
+function scheduleOf(
+  request: PipelineRequest,
+  signal: AbortSignal,
+  log: RunLog,
+  noteSkipped: (why: SkipReason | 'blocking', name: string) => void,
+): ChildOptions['schedule'] {
+  const isChosen = isAmong(request.only);
+  return {
+    isChosen,
+    maxAtOnce: Math.max(2, availableParallelism()),
+    signal,
+    async delay(job) {
+      const { startIn: delay } = job;
+      const ms = Math.min(spanMs(delay) ?? 0, MAX_DELAY_MS);
+      if (ms === 0) return;
+      if (!request.delays || isChosen(job)) return log.note(job.name, `starts without its delay of ${delay}`);
+      log.note(job.name, `starts in ${delay}. To start delayed jobs at once, use --no-delay.`);
+      await sleep(ms, undefined, { signal }).catch(() => undefined);
+    },
+    onSkip({ name, ownName, allowFailure }, why) {
+      if (why !== 'manual') log.change(name, { state: 'skipped' });
+      if (why !== 'manual' || allowFailure === true) return noteSkipped(why, name);
+      noteSkipped('blocking', name);
+      const advice =
+        ownName === undefined ? `To run it, use --job '${name}'.` : 'A job of a child pipeline cannot be started.';
+      log.printLine(`job '${name}' is manual and blocks the following jobs. ${advice}`);
+    },
+  };
+}
 
-  async toItsEnd(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
-    const { request, context, folder, checkout, project, chosen, children: expected, filesDir } = this.#options;
-    const { signal, env } = context;
-    const { id, iid } = this.#startedRun;
-    const projectFolder = projectStorageFolder(project.web_url);
-    if (projectFolder === undefined)
-      context.reportLine(
-        'no caches or artifacts are kept for later runs: another user of this machine has created their folder. Set TMPDIR to another folder.',
-      );
-    const storageFolder = projectFolder ?? join(folder.path, 'kept');
-    const artifacts = {
-      runDir: join(folder.path, 'artifacts'),
-      storedDir: join(storageFolder, 'artifacts', checkout.sha),
-    };
-    await folder.note({ runId: id });
-    const predefined = { ...chosen.variables.predefined, ...(iid !== undefined && { CI_PIPELINE_IID: String(iid) }) };
-    const variables = { ...chosen.variables, predefined };
-    const { tracked, jobs, stages } = chosen;
-    const ofJobs: JobsOptions = {
-      ...this.#startedRun,
-      runId: id,
-      folder: folder.path,
-      checkoutDir: checkout.dir,
-      repositoryDir: request.repository.dir,
-      hasSubmodules: checkout.submodules.length > 0,
-      tracked,
-      projectPath: project.path_with_namespace,
-      variables,
-      filesDir,
-      env,
-      artifacts,
-      cacheDir: join(storageFolder, 'cache'),
-      log: this.#log,
-      signal,
-      onEnvironment: (...environmentUpdate) => this.#updateEnvironment(...environmentUpdate),
-    };
-    const schedule = this.#schedule();
-    const children = new ChildPipelines({
-      ...ofJobs,
-      expected,
-      facts: chosen.facts,
-      isForced: request.isForced,
-      schedule,
-      runJob: (job, ofPipeline) => runJob(job, { ...ofJobs, variables: ofPipeline }),
-    });
-    await runJobs({ ...schedule, jobs, stages, run: (job) => children.run(job, variables) });
-    await children.ended();
-    const end = await this.#outcome();
-    await storeRunArtifacts(artifacts).catch(() => undefined); // only retries of single jobs miss them
-    return end;
-  }
-
-  #schedule(): ChildOptions['schedule'] {
-    const { request, context } = this.#options;
-    const { signal } = context;
-    const log = this.#log;
-    const isChosen = isAmong(request.only);
-    return {
-      isChosen,
-      maxAtOnce: Math.max(2, availableParallelism()),
-      signal,
-      async delay(job) {
-        const { startIn: delay } = job;
-        const ms = Math.min(spanMs(delay) ?? 0, MAX_DELAY_MS);
-        if (ms === 0) return;
-        if (!request.delays || isChosen(job)) return log.note(job.name, `starts without its delay of ${delay}`);
-        log.note(job.name, `starts in ${delay}. To start delayed jobs at once, use --no-delay.`);
-        await sleep(ms, undefined, { signal }).catch(() => undefined);
-      },
-      onSkip: ({ name, ownName, allowFailure }, why) => {
-        if (why !== 'manual') log.change(name, { state: 'skipped' });
-        if (why === 'manual' && allowFailure !== true) {
-          this.#blocking.push(name);
-          const advice =
-            ownName === undefined ? `To run it, use --job '${name}'.` : 'A job of a child pipeline cannot be started.';
-          log.printLine(`job '${name}' is manual and blocks the following jobs. ${advice}`);
-        } else this.#skipped.set(why, [...(this.#skipped.get(why) ?? []), name]);
-      },
-    };
-  }
-
-  async #updateEnvironment({ name, action }: JobEnvironment, url: string | undefined, isDone: boolean): Promise<void> {
-    const { scm, project } = this.#options;
-    if (action === 'stop') {
-      const found = isDone ? await scm.environment(project, name) : undefined;
-      if (found) await scm.stopEnvironment(project, found);
-      if (isDone) this.#environments.delete(name);
-    } else if (action === 'start' || action === 'prepare') {
-      const environment = await scm.ensureEnvironment(project, name);
-      this.#environments.set(name, url);
-      if (isDone && url) await scm.setUrl(project, environment, url);
-    }
-  }
-
-  async #outcome(): Promise<Pick<PipelineProgress, 'state'> & { apps: PipelineApp[] }> {
-    const { platform, signal } = this.#options.context;
-    const log = this.#log;
-    if (signal.aborted) log.cancelRest();
-    else log.skipRest();
-    const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
-    const isOver = hasFailed || signal.aborted;
-    const run = await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: this.#startedRun.id } });
-    const rejected = isOver ? undefined : rejectedIn(run.deployments ?? [], log.jobs);
-    let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed || rejected ? 'failed' : 'success';
-    const listed = (names: readonly string[]) => names.map((name) => `'${name}'`).join(', ');
-    if (state === 'success' && this.#blocking.length > 0) {
+/** Decides how a run whose jobs have ended ends, and waits for what it deployed. */
+async function resultOf(
+  options: RecordedRunOptions,
+  id: string,
+  {
+    log,
+    skipped,
+    environments,
+  }: { log: RunLog; skipped: SkippedJobs; environments: ReadonlyMap<string, string | undefined> },
+): Promise<RunResult> {
+  const { platform, signal } = options.context;
+  if (signal.aborted) log.cancelRest();
+  else log.skipRest();
+  const hasFailed = log.jobs.some(({ state, mayFail }) => state === 'failed' && !mayFail);
+  const isOver = hasFailed || signal.aborted;
+  const run = await platform.ask(deliveryRoutes.readPipelineRun, { path: { pipeline_id: id } });
+  const rejected = isOver ? undefined : rejectedIn(run.deployments ?? [], log.jobs);
+  let state: PipelineProgress['state'] = signal.aborted ? 'canceled' : hasFailed || rejected ? 'failed' : 'success';
+  for (const [why, names] of skipped) {
+    const listed = names.map((name) => `'${name}'`).join(', ');
+    if (why !== 'blocking') log.printLine(`skipped ${listed}: ${SKIP_REASONS[why]}`);
+    else if (state === 'success') {
       state = 'failed';
-      log.printLine(`the pipeline is blocked by ${listed(this.#blocking)}: the jobs after it did not run`);
+      log.printLine(`the pipeline is blocked by ${listed}: the jobs after it did not run`);
     }
-    for (const [why, names] of this.#skipped) log.printLine(`skipped ${listed(names)}: ${SKIP_REASONS[why]}`);
-    if (rejected) log.printLine(`no job failed, but a deployment was rejected: ${rejected.problem}`);
-    const apps = state === 'success' ? await watchedApps(this.#options, run, this.#environments, log) : [];
-    if (signal.aborted) state = 'canceled';
-    else if (apps.some(({ problem }) => problem !== undefined)) state = 'failed';
-    return { state, apps };
   }
+  if (rejected) log.printLine(`no job failed, but a deployment was rejected: ${rejected.problem}`);
+  const apps = state === 'success' ? await watchedApps(options, run, environments, log) : [];
+  if (signal.aborted) state = 'canceled';
+  else if (apps.some(({ problem }) => problem !== undefined)) state = 'failed';
+  return { state, apps };
 }
 
 /** The rejected deployment of a run whose jobs took no notice of it; undefined if a later one of the same image succeeded. */

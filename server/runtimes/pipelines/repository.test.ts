@@ -45,19 +45,33 @@ it('reads the project path from the remote, and ignores a remote that has no val
   expect(paths).toEqual(pathsByUrl);
 });
 
-it("takes the default branch from origin/HEAD, then from git's configuration, then from the only branch", async () => {
+it("takes the default branch from origin/HEAD, then from git's configuration, then from the only branch, then from the usual names", async () => {
   const defaultBranch = async () => (await readRepository(dir, undefined)).defaultBranch;
   await commitOn('master');
   expect(await defaultBranch()).toBe('master');
   git('config', 'init.defaultBranch', 'absent');
   expect(await defaultBranch()).toBe('master');
   git('switch', '--quiet', '-c', 'feature/a');
-  expect(await defaultBranch()).toBe('main');
-  git('config', 'init.defaultBranch', 'master');
   expect(await defaultBranch()).toBe('master');
+  git('config', 'init.defaultBranch', 'feature/a');
+  expect(await defaultBranch()).toBe('feature/a');
   git('update-ref', 'refs/remotes/origin/release/next', 'HEAD');
   git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/release/next');
   expect(await defaultBranch()).toBe('release/next');
+});
+
+it('takes the branch that is checked out as the default branch before the first push if several have no usual name, and main if none is', async () => {
+  await commitOn('trunk');
+  git('remote', 'add', 'origin', 'https://host/group/shop.git');
+  git('branch', 'feature/a');
+  expect((await readRepository(dir, undefined)).defaultBranch).toBe('trunk');
+  expect((await readRepository(dir, 'feature/a')).defaultBranch).toBe('trunk');
+  git('switch', '--quiet', '--detach');
+  expect((await readRepository(dir, 'feature/a')).defaultBranch).toBe('main');
+  git('branch', '-D', 'feature/a');
+  expect((await readRepository(dir, 'trunk')).defaultBranch).toBe('trunk');
+  git('branch', 'main');
+  expect((await readRepository(dir, 'trunk')).defaultBranch).toBe('main');
 });
 
 it('takes the only branch as the default branch before the first push, but main in a clone of one branch without origin/HEAD', async () => {

@@ -20,7 +20,7 @@ export interface Repository {
   /** Set if `branch` is the name of a tag. */
   isTag?: true;
   sha: string;
-  /** The branch that the repository merges into: that of `origin/HEAD`, or of git's configuration, or before anything was fetched or pushed the only one; else `main`. */
+  /** The branch that the repository merges into: that of `origin/HEAD`, or of git's configuration, `main`, `master`, or before the first push the one checked out or the only one; otherwise `main`. */
   defaultBranch: string;
   /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`; undefined if that is not a valid path. */
   originPath: string | undefined;
@@ -85,17 +85,18 @@ async function findTop(dir: string): Promise<string> {
 }
 
 async function findDefaultBranch(top: string): Promise<string> {
-  const [remote, configured, fetchedBranches, branchList] = await Promise.all([
+  const [remote, configured, refs] = await Promise.all([
     git(top, ['symbolic-ref', '--quiet', 'refs/remotes/origin/HEAD']).catch(() => ''),
     git(top, ['config', '--get', 'init.defaultBranch']).catch(() => ''),
-    git(top, ['for-each-ref', '--count=1', 'refs/remotes']),
-    git(top, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']),
+    git(top, ['for-each-ref', '--format=%(HEAD)%(refname)', 'refs/heads', 'refs/remotes']),
   ]);
   if (remote !== '') return remote.replace('refs/remotes/origin/', '');
-  const branches = branchList.split('\n');
-  if (configured !== '' && branches.includes(configured)) return configured;
+  const names = Array.from(refs.matchAll(/^.refs\/(?:heads|remotes\/origin)\/(.+)$/gm), ([, name]) => name);
+  const usual = [configured, 'main', 'master'].find((name) => names.includes(name));
   // After a fetch, the only branch may be a feature branch of a single-branch clone.
-  return (fetchedBranches === '' && branches.length === 1 && branches[0]) || 'main';
+  if (usual !== undefined || refs.includes('refs/remotes/')) return usual ?? 'main';
+  const [onlyName, ...moreNames] = names;
+  return /^\*refs\/heads\/(.+)$/m.exec(refs)?.[1] ?? (moreNames.length === 0 ? onlyName : undefined) ?? 'main';
 }
 
 async function refuseBranch(top: string, branch: string): Promise<never> {

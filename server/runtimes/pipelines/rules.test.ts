@@ -15,7 +15,7 @@ const facts = (more: Partial<RuleFacts> = {}): RuleFacts => ({
 const job = (more: Partial<JobDefinition>): JobDefinition => ({ stage: 'test', variables: {}, ...more });
 /** Returns the job's part in a pipeline; undefined if it has none. */
 const part = (definition: Partial<JobDefinition>, { source, ...more }: Partial<RuleFacts> = {}, variables = {}) =>
-  partOf(job(definition), variables, facts({ ...more, ...(source && { source }) }));
+  partOf(job(definition), variables, facts({ ...more, ...(source && { source }) })).part;
 const joins = (...args: Parameters<typeof part>) => part(...args) !== undefined;
 
 describe('a job with rules', () => {

@@ -18,11 +18,14 @@ export interface ComparedFiles {
   changedSinceDefault(): readonly string[] | true;
 }
 
-export interface RuleFacts extends ComparedFiles {
+export interface PipelineFacts extends ComparedFiles {
   source: PipelineSource;
   /** The branch, or the tag. */
   branch: string;
   isTag?: true;
+}
+
+export interface RuleFacts extends PipelineFacts {
   /** True if the definition's workflow has rules. Jobs without any then join each pipeline that those accept. */
   hasWorkflowRules: boolean;
 }
@@ -30,23 +33,7 @@ export interface RuleFacts extends ComparedFiles {
 /** Default of `only` for refs. */
 const DEFAULT_ONLY: RefsFilter = { refs: ['branches', 'tags'] };
 
-/** Says why a job takes part in a pipeline, or does not; undefined if the job has no rules. */
-export function ruleDecision(
-  job: JobDefinition,
-  variables: Readonly<Record<string, string>>,
-  facts: RuleFacts,
-): string | undefined {
-  if (!job.rules) return job.only || job.except ? 'by only and except' : undefined;
-  const rule = matchingRule(job.rules, variables, facts);
-  if (!rule) return 'no rule matched';
-  const conditions = (['if', 'changes', 'exists'] as const).flatMap((key) =>
-    rule[key] === undefined ? [] : `${key}: ${Object(rule[key]).paths ?? rule[key]}`,
-  );
-  const when = rule.when === undefined ? '' : `, when: ${rule.when}`;
-  return `by rule ${job.rules.indexOf(rule) + 1}${conditions.length > 0 ? ` (${conditions.join(', ')})` : ''}${when}`;
-}
-
-/** The part of a job in a pipeline; undefined: it does not join. */
+/** The part of a job in a pipeline. */
 interface Part {
   when: string;
   allowFailure: AllowFailure;
@@ -84,32 +71,37 @@ function hasChanged(
   return paths.some((pattern) => changed.some(ruleMatch(expandText(pattern, variables))));
 }
 
-/** Decides if a job joins the pipeline, and how, as the server decides it. */
+/** Decides if a job joins the pipeline, and how, as the server decides it; `decision` says why, for a job with conditions. */
 export function partOf(
   job: JobDefinition,
   variables: Readonly<Record<string, string>>,
   facts: RuleFacts,
-): Part | undefined {
-  const when = job.when ?? 'on_success';
-  if (job.rules) {
-    const rule = matchingRule(job.rules, variables, facts);
-    const chosen = rule?.when ?? when;
-    if (!rule || chosen === 'never') return undefined;
-    return {
-      when: chosen,
+): { part: Part | undefined; decision: string | undefined } {
+  const { rules, when = 'on_success' } = job;
+  if (rules) {
+    const rule = matchingRule(rules, variables, facts);
+    if (!rule) return { part: undefined, decision: 'no rule matched' };
+    const conditions = (['if', 'changes', 'exists'] as const).flatMap((key) =>
+      rule[key] === undefined ? [] : `${key}: ${Object(rule[key]).paths ?? rule[key]}`,
+    );
+    const ofRule = rule.when === undefined ? '' : `, when: ${rule.when}`;
+    const decision = `by rule ${rules.indexOf(rule) + 1}${conditions.length > 0 ? ` (${conditions.join(', ')})` : ''}${ofRule}`;
+    const part = {
+      when: rule.when ?? when,
       // A job that only its rule makes manual is waited for.
       allowFailure: rule.allow_failure ?? job.allow_failure ?? job.when === 'manual',
       variables: rule.variables ?? {},
       ...(rule.needs && { needs: rule.needs }),
       ...(rule.start_in !== undefined && { startIn: rule.start_in }),
     };
+    return { part: part.when === 'never' ? undefined : part, decision };
   }
   const onlyFilter = job.only || !facts.hasWorkflowRules ? { ...DEFAULT_ONLY, ...job.only } : undefined;
   const isOut =
     (onlyFilter && !answers(onlyFilter, variables, facts).every(Boolean)) ||
     (job.except && answers(job.except, variables, facts).some(Boolean));
-  if (isOut) return undefined;
-  return { when, allowFailure: job.allow_failure ?? when === 'manual', variables: {} };
+  const part = { when, allowFailure: job.allow_failure ?? when === 'manual', variables: {} };
+  return { part: isOut ? undefined : part, decision: job.only || job.except ? 'by only and except' : undefined };
 }
 
 function answers(

@@ -20,37 +20,30 @@ const owner = ownerSchema.extend({
 export type RunOwner = z.output<typeof owner>;
 
 /** A private folder for one run. Everything in it, including secrets, is removed with the run. */
-export class RunFolder {
-  readonly path: string;
-  #owner: RunOwner;
+export type RunFolder = Awaited<ReturnType<typeof makeRunFolder>>;
 
-  private constructor(path: string, whose: RunOwner) {
-    this.path = path;
-    this.#owner = whose;
-  }
-
-  static async make(baseUrl: string): Promise<RunFolder> {
-    const path = await makeTemporary(KIND);
-    try {
-      const folder = new RunFolder(path, { ...(await ownerHere(undefined)), baseUrl });
-      await folder.note({});
-      for (const name of ['jobs', 'files', 'artifacts']) await mkdir(join(path, name));
-      return folder;
-    } catch (failure) {
-      await removeTree(path);
-      throw failure;
-    }
-  }
-
-  /** Notes what to clean up, in case this process ends first. */
-  async note(more: Partial<RunOwner>): Promise<void> {
-    this.#owner = { ...this.#owner, ...more };
-    setOwner(this.path, this.#owner);
-  }
-
-  /** Removes the folder, and ends the processes that were started in it. */
-  async remove(): Promise<void> {
-    await removeFolder(this.path);
+export async function makeRunFolder(baseUrl: string) {
+  const path = await makeTemporary(KIND);
+  let currentOwner: RunOwner = { ...(await ownerHere(undefined)), baseUrl };
+  const folder = {
+    path,
+    /** Variables of jobs that are files. */
+    filesDir: join(path, 'files'),
+    /** Notes what to clean up, in case this process ends first. */
+    async note(more: Partial<RunOwner>): Promise<void> {
+      currentOwner = { ...currentOwner, ...more };
+      setOwner(path, currentOwner);
+    },
+    /** Removes the folder, and ends the processes that were started in it. */
+    remove: () => removeFolder(path),
+  };
+  try {
+    await folder.note({});
+    for (const name of ['jobs', 'files', 'artifacts']) await mkdir(join(path, name));
+    return folder;
+  } catch (failure) {
+    await removeTree(path);
+    throw failure;
   }
 }
 

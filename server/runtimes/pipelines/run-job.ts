@@ -12,11 +12,11 @@ import {
   coverageReader,
   dotenvOf,
   folderName,
-  readReports,
   restoreCaches,
   saveCaches,
   uploadArtifacts,
 } from './artifacts.ts';
+import type { Checkout } from './checkout.ts';
 import type { AllowFailure } from './definition-schema.ts';
 import { git } from './git.ts';
 import type { JobEngine } from './job-engine.ts';
@@ -24,41 +24,41 @@ import { type JobEnvironment, jobVariables } from './job-environment.ts';
 import { jobScripts } from './job-script.ts';
 import { expandText, type RunVariables } from './job-variables.ts';
 import { diskFullError } from './pipeline-error.ts';
+import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
 import type { PlannedJob } from './plan.ts';
+import type { RunFolder } from './run-folder.ts';
 import { projectDirInContainer, runInContainer, usesDocker } from './run-in-container.ts';
 import type { ScheduledOutcome } from './run-jobs.ts';
 import { duration, type RunLog } from './run-log.ts';
 import { type JobOutcome, runOnHost } from './run-on-host.ts';
+import type { ScmProjectRecord } from './scm-client.ts';
 import { spanMs } from './time-span.ts';
 
 export type FindEngine = () => Promise<JobEngine | { absence: string; isShell?: boolean }>;
 
 export interface JobsOptions {
-  runId: string;
+  request: Pick<PipelineRequest, 'repository' | 'isForced'>;
+  context: Pick<PipelineContext, 'env' | 'signal'>;
   /** The folder of the run; in its `jobs` each job has a folder. */
-  folder: string;
+  folder: Pick<RunFolder, 'path' | 'filesDir'>;
   /** The commit's files; each job works in a copy of them. */
-  checkoutDir: string;
-  repositoryDir: string;
-  hasSubmodules: boolean;
+  checkout: Checkout;
+  project: ScmProjectRecord;
+  runId: string;
   tracked: ReadonlySet<string>;
-  projectPath: string;
   variables: RunVariables;
-  filesDir: string | undefined;
   artifacts: ArtifactStore;
   cacheDir: string;
   platformUrls: readonly string[];
   findEngine: FindEngine;
-  env: Readonly<Record<string, string | undefined>>;
   log: RunLog;
-  signal: AbortSignal;
   /** Before a job with an environment begins, and when it has done well. */
   onEnvironment(jobEnvironment: JobEnvironment, url: string | undefined, isDone: boolean): Promise<void>;
 }
 
 /** Runs one job: prepares its inputs, runs it here or in its image, and stores its results. */
 export async function runJob(job: PlannedJob, options: JobsOptions): Promise<ScheduledOutcome> {
-  const { log, signal } = options;
+  const { log, context } = options;
   const { retry } = job.definition;
   const attempts = 1 + (retry?.max ?? 0);
   for (let attempt = 1; ; attempt += 1) {
@@ -71,7 +71,7 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
       const reason = diskFullError(failure)?.message ?? reasonOf(failure);
       return { exitCode: 1, reason, kind: 'runner_system_failure' };
     });
-    if (signal.aborted) {
+    if (context.signal.aborted) {
       log.change(job.name, { state: 'canceled', durationMs: log.elapsedMs(job.name) });
       log.note(job.name, 'canceled');
       return 'failed';
@@ -99,7 +99,7 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
 }
 
 async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number): Promise<JobOutcome> {
-  const { log, findEngine, env } = options;
+  const { log, findEngine, folder, context } = options;
   const { definition, name } = job;
   const found = definition.image ? await findEngine() : undefined;
   if (found && 'absence' in found && !found.isShell)
@@ -107,23 +107,20 @@ async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number
   const engine = found && !('absence' in found) ? found : undefined;
   const isInImage = engine !== undefined;
   const inputs = await bringInputs(job, options, attempt, isInImage);
-  const { buildsDir, workDir, scriptDir, projectDir, values, jobId } = inputs;
+  const { buildsDir, scriptDir, projectDir, values, jobId } = inputs;
   if (inputs.place) await options.onEnvironment(inputs.place, undefined, false);
   noteStart(job, log, isInImage, values);
   const readCoverage = definition.coverage ? coverageReader(definition.coverage) : undefined;
   let coverage: number | undefined;
   const limit = spanMs(definition.timeout ?? undefined);
   const late = limit === undefined ? undefined : AbortSignal.timeout(limit);
-  const { filesDir } = options;
   const toRun = {
-    workDir,
-    buildsDir,
-    dockerSocket: usesDocker(definition) ? join(options.folder, `${jobId}.sock`) : undefined,
-    scriptDir,
+    ...inputs,
+    dockerSocket: usesDocker(definition) ? join(folder.path, `${jobId}.sock`) : undefined,
     image: definition.image ?? undefined,
     services: definition.services ?? [],
-    variables: isInImage && filesDir ? await bringFiles(values, filesDir, { scriptDir, projectDir }) : values,
-    signal: late ? AbortSignal.any([options.signal, late]) : options.signal,
+    variables: isInImage ? await bringFiles(values, folder.filesDir, { scriptDir, projectDir }) : values,
+    signal: late ? AbortSignal.any([context.signal, late]) : context.signal,
     onLine: (line: string) => {
       coverage = readCoverage?.(line) ?? coverage;
       log.printed(name, line);
@@ -135,8 +132,8 @@ async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number
   else await chmod(join(scriptDir, 'run'), 0o755);
   const outcome = engine
     ? await runInContainer(toRun, { engine, projectDir, platformUrls: options.platformUrls })
-    : await runOnHost(toRun, env);
-  if (options.signal.aborted) return outcome;
+    : await runOnHost(toRun, context.env);
+  if (context.signal.aborted) return outcome;
   if (late?.aborted && !outcome.isInTime)
     return {
       exitCode: outcome.exitCode || 1,
@@ -152,10 +149,12 @@ type Inputs = Awaited<ReturnType<typeof bringInputs>>;
 /** Makes the folders of a job, with its checkout, artifacts, caches and scripts. */
 async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: number, isInImage: boolean) {
   const { definition, name } = job;
-  const buildsDir = join(options.folder, 'jobs', `${folderName(name)}-${attempt}`, 'builds');
-  const workDir = join(buildsDir, options.projectPath);
+  const { folder, checkout, request, cacheDir, tracked } = options;
+  const projectPath = options.project.path_with_namespace;
+  const buildsDir = join(folder.path, 'jobs', `${folderName(name)}-${attempt}`, 'builds');
+  const workDir = join(buildsDir, projectPath);
   const scriptDir = `${workDir}.tmp`;
-  const projectDir = isInImage ? projectDirInContainer(options.projectPath) : workDir;
+  const projectDir = isInImage ? projectDirInContainer(projectPath) : workDir;
   await clearArtifacts(options.artifacts, name);
   await mkdir(workDir, { recursive: true });
   await mkdir(scriptDir);
@@ -163,12 +162,12 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
   const variablesWith = (dotenv: Readonly<Record<string, string>>) =>
     jobVariables(job, options.variables, { projectDir, dotenv, jobId });
   const before = variablesWith({}).values;
-  await bringCheckout(options.checkoutDir, workDir, before);
-  if (options.hasSubmodules) await bringSubmodules(options.repositoryDir, workDir, before.GIT_SUBMODULE_STRATEGY);
+  await bringCheckout(checkout.dir, workDir, before);
+  if (checkout.submodules.length > 0)
+    await bringSubmodules(request.repository.dir, workDir, before.GIT_SUBMODULE_STRATEGY);
   const dotenv = await dotenvOf(job.artifactsOf, options.artifacts);
   const { values, jobEnvironment } = variablesWith(dotenv);
-  const { cacheDir, checkoutDir, tracked } = options;
-  const caches = { dir: cacheDir, checkoutDir, workDir, projectDir, values, tracked };
+  const caches = { dir: cacheDir, checkoutDir: checkout.dir, workDir, projectDir, values, tracked };
   // As on a server, artifacts replace files of caches.
   await restoreCaches(definition.cache ?? [], caches);
   await bringArtifacts(job.artifactsOf, workDir, options.artifacts);
@@ -210,11 +209,10 @@ async function keepResults(
   { isSuccess, coverage }: { isSuccess: boolean; coverage: number | undefined },
 ): Promise<void> {
   const { name, definition } = job;
-  const collected = await uploadArtifacts(job, { workDir, projectDir, values, isSuccess, store, tracked });
-  for (const note of collected.notes) log.note(name, note);
-  const results = await readReports(collected.reports, workDir);
-  log.change(name, { ...results, ...(coverage !== undefined && { coverage }) });
-  for (const note of await saveCaches(definition.cache ?? [], caches, isSuccess)) log.note(name, note);
+  const note = (text: string) => log.note(name, text);
+  const collected = await uploadArtifacts(job, { workDir, projectDir, values, isSuccess, store, tracked, note });
+  log.change(name, { ...collected.results, ...(coverage !== undefined && { coverage }) });
+  for (const text of await saveCaches(definition.cache ?? [], caches, isSuccess)) note(text);
   if (collected.fault !== undefined && isSuccess) throw new Error(collected.fault);
   if (!isSuccess || !jobEnvironment) return;
   // What it has just reported may be part of the address.

@@ -32,7 +32,6 @@ async function ran(
       compareCommits: async () => undefined,
       changed: () => [],
       changedSinceDefault: () => [],
-      hasWorkflowRules: false,
     },
     { predefined: {}, ofGroup: {}, ofProject: [], typed: {} },
   );

@@ -3,12 +3,12 @@ import { basename, join } from 'node:path';
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { keyRoutes } from '../../api/routes/security.ts';
 import { jobTokenOf } from '../../mocks/scm/scm-pipelines.ts';
-import { hasEnded, PIPELINE_VARIABLES, type PipelineStart } from '../../model/pipeline-run.ts';
+import { hasEnded, type PipelineStart } from '../../model/pipeline-run.ts';
 import { MASK, masked } from '../../model/rules/mask.ts';
 import { withLoopbackNoProxy } from '../../system/no-proxy.ts';
 import { type Checkout, makeCheckout, pushCommit } from './checkout.ts';
-import { type ExpectedChild, expectedChildren, isTrigger, jobsIn } from './child-pipeline.ts';
-import { type ChosenJobs, chooseJobs, printFindings, requireVariables } from './choose-jobs.ts';
+import { type ExpectedChild, expectedChildren, jobsIn } from './child-pipeline.ts';
+import { type ChosenJobs, chooseJobs, printFindings, requireDeployUrl } from './choose-jobs.ts';
 import { createFileVariables } from './job-environment.ts';
 import { expandText, givenValues, projectVariables, type RunVariables, valuesOf } from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
@@ -21,12 +21,13 @@ import type {
   PlanContext,
   PlanOfJobs,
 } from './pipeline-request.ts';
+import { isTrigger } from './plan.ts';
 import type { PlatformCalls } from './platform-calls.ts';
 import { NO_COMMIT, predefinedVariables } from './predefined.ts';
 import { recordedRun } from './recorded-run.ts';
 import { commitOf, type Repository } from './repository.ts';
 import type { PipelineSource } from './rules.ts';
-import { RunFolder, type RunOwner, sweepLeftovers } from './run-folder.ts';
+import { makeRunFolder, type RunFolder, type RunOwner, sweepLeftovers } from './run-folder.ts';
 import { sampleBase } from './sample-base.ts';
 import { type ScmMergeRequestRecord, type ScmProjectRecord, scmOf } from './scm-client.ts';
 import { DEFAULT_SERVICE_PORT, findAccount, makePipelineKey, targetIn, targetVariables } from './target.ts';
@@ -126,7 +127,7 @@ async function inRunFolder<C extends PlanContext, T>(
   const { platform, signal, env } = context;
   let folder: RunFolder | undefined;
   try {
-    folder = await RunFolder.make(platform.baseUrl);
+    folder = await makeRunFolder(platform.baseUrl);
     return await work(folder, { ...context, env: withLoopbackNoProxy(withoutOurs(env)) });
   } catch (failure) {
     if (signal.aborted) throw new PipelineError('canceled', CANCELED);
@@ -170,19 +171,12 @@ const PLACEHOLDER_KEY: KeyPair = { key: MASK, secret: MASK };
 
 /** Chooses the jobs, also of child pipelines, and finds what differs from GitLab in them. */
 async function planJobs(options: PlanOptions, key: KeyPair) {
-  const { request, context, folder, checkout } = options;
-  const { filesDir, variablesFor, ...secretsOfRun } = await variablesOf(options, key);
+  const { variablesFor, ...secretsOfRun } = await variablesOf(options, key);
   const chosen = await chooseJobs({ ...options, variablesFor });
-  const children = await expectedChildren(chosen.jobs, chosen.variables, {
-    checkoutDir: checkout.dir,
-    repositoryDir: request.repository.dir,
-    folder: folder.path,
-    env: context.env,
-    signal: context.signal,
-    facts: chosen.facts,
-  });
-  const findings = findingsIn([...chosen.jobs, ...jobsIn(children)], chosen.global);
-  return { ...secretsOfRun, filesDir, chosen, children, findings };
+  const { jobs, variables, facts } = chosen;
+  const children = await expectedChildren(jobs, variables, { ...options, facts });
+  const findings = findingsIn([...jobs, ...jobsIn(children)], chosen.global);
+  return { ...secretsOfRun, chosen, children, findings };
 }
 
 type PlannedRun = PlanOptions & Awaited<ReturnType<typeof planJobs>>;
@@ -193,7 +187,7 @@ async function startOf(options: PlannedRun, { key }: KeyPair): Promise<Omit<Pipe
   const { source, variables } = chosen;
   const { branch, isTag, dir } = request.repository;
   printFindings(findings, request.isForced, context.reportLine);
-  await requireVariables(checkout, variables);
+  await requireDeployUrl(checkout, variables);
   if (mergeRequest)
     context.reportLine(`merge request !${mergeRequest.iid} of ${project.path_with_namespace}: ${mergeRequest.web_url}`);
   return {
@@ -225,7 +219,7 @@ async function variablesOf(options: PlanOptions, key: KeyPair) {
     context.reportLine(
       `not set, because only the protected branch '${defaultBranch}' gets them: ${ofProject.withheld.join(', ')}`,
     );
-  const { variables: files, filesDir } = await createFileVariables(ofProject.variables, join(folder.path, 'files'));
+  const files = await createFileVariables(ofProject.variables, folder.filesDir);
   const jobTokenId = randomUUID();
   const jobToken = jobTokenOf(jobTokenId, token);
   const secrets = [key.secret, typed.PLATFORM_API_SECRET ?? '', jobToken, ...ofProject.secrets];
@@ -256,7 +250,7 @@ async function variablesOf(options: PlanOptions, key: KeyPair) {
     ofProject: files,
     typed,
   });
-  return { jobTokenId, secrets, filesDir, variablesFor };
+  return { jobTokenId, secrets, variablesFor };
 }
 
 function* linesOnTree({ repository, takesWorkingTree }: PipelineRequest, { sha, submodules, lfsPointers }: Checkout) {
@@ -343,16 +337,9 @@ function planShown(
 
 /** Names of variables that are not the same for everybody. */
 function namesShown({ ofGroup, ofProject, typed, predefined }: RunVariables): string[] {
-  const knownNames = Object.keys(PIPELINE_VARIABLES).filter((name) => predefined[name] !== undefined);
-  const iid = predefined.CI_MERGE_REQUEST_IID === undefined ? [] : ['CI_MERGE_REQUEST_IID'];
+  const names = ['APP_SERVICE_PORT', 'CI_MERGE_REQUEST_IID'].filter((name) => predefined[name] !== undefined);
   return [
-    ...new Set([
-      ...Object.keys(ofGroup),
-      ...ofProject.map(({ key }) => key),
-      ...Object.keys(typed),
-      ...knownNames,
-      ...iid,
-    ]),
+    ...new Set([...names, ...Object.keys(ofGroup), ...ofProject.map(({ key }) => key), ...Object.keys(typed)]),
   ].sort();
 }
 
