@@ -1,11 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { jsonBody } from '../api/client/route-client.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
+import { reasonOf } from '../model/errors.ts';
 import type { Json } from '../model/json.ts';
 import { describeRule, NETWORK_ERRORS, OUTBOUND_ACTIONS, OWN_CRM } from '../model/outbound-rule.ts';
 import { UserError } from '../platform/config.ts';
 import { count, defineCommand, text, texts } from './command.ts';
-import { platformCommand, platformOptions } from './instance-options.ts';
+import { findTarget, platformCommand, platformOptions } from './instance-options.ts';
 import { rowLines } from './terminal.ts';
 
 const ruleOptions = {
@@ -43,11 +45,14 @@ export const outboundCommand = defineCommand({
       ],
       options: { ...ruleOptions, ...platformOptions },
       async ask(client, { options, terminal }, host = '', action = '') {
-        const { delayMs, status, error, body, file, header, times, after } = options;
+        const { delayMs, status, error, body, header, times, after } = options;
+        const file = options.file && resolve(terminal.folder, options.file);
+        // A platform at an address may run on another machine, which has other files.
+        const isLocal = (await findTarget(options, terminal)).dataDir !== undefined;
+        if (file && isLocal) await requireReadable(file);
         const rule = {
-          ...{ host, action, delayMs, status, error, times, after },
+          ...{ host, action, delayMs, status, error, file, times, after },
           body: body && bodyIn(body),
-          file: file && resolve(terminal.folder, file),
           headers: header.length > 0 ? Object.fromEntries(header.map(headerIn)) : undefined,
         };
         const { rules, revision } = await client.ask(outboundRoutes.readOutboundRules);
@@ -68,6 +73,12 @@ export const outboundCommand = defineCommand({
 
 function linesOf(rules: readonly ({ enabled: boolean } & Parameters<typeof describeRule>[0])[]): Iterable<string> {
   return rowLines(rules.map((rule) => [describeRule(rule), rule.enabled ? '' : 'disabled']));
+}
+
+async function requireReadable(file: string): Promise<void> {
+  await readFile(file).catch((cause: unknown) => {
+    throw new UserError(`${file} cannot be read: ${reasonOf(cause)}`, { cause });
+  });
 }
 
 function bodyIn(written: string): Json {

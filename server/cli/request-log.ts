@@ -192,7 +192,7 @@ function excerptOf(text: string, characters: number): string {
 export function outboundText(call: OutboundCall): string {
   const { method, url, error, status, durationMs, connection, afterRedirect, caughtBy, rules } = call;
   const bytes = `${connection?.sentBytes ?? 0} bytes sent, ${connection?.receivedBytes ?? 0} received`;
-  const end = `${method} ${url}: ${error ?? status ?? bytes} in ${durationMs} ms`;
+  const end = `${method} ${url}: ${error ?? status ?? (connection?.transport === 'dns' ? 'looked up' : bytes)} in ${durationMs} ms`;
   if (afterRedirect) return `${end}, the page after the mock CRM's redirect`;
   if (caughtBy) return `${end}, caught by ${MOCK_TITLES[caughtBy]}`;
   return rules?.length ? `${end}, by the rule: ${rules.map(({ text }) => text).join(', ')}` : end;

@@ -201,12 +201,12 @@ export interface RecordedBody {
 export interface OutboundConnection {
   host: string;
   port: number;
-  transport: 'tcp' | 'tls' | 'udp';
+  transport: 'tcp' | 'tls' | 'udp' | 'dns';
   sentBytes: number;
   receivedBytes: number;
 }
 
-/** One HTTP call that a lambda made; or one connection, with method `TCP`, `TLS` or `UDP` and a URL such as `tcp://db.example:5432`. */
+/** One HTTP call that a lambda made; or one connection, with method `TCP`, `TLS`, `UDP` or `DNS` and a URL such as `tcp://db.example:5432`. */
 export interface OutboundCall {
   startedAt: string;
   method: string;

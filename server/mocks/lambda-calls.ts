@@ -1,6 +1,7 @@
 import type { MockName } from '../model/invocation.ts';
 import type { Uuid } from '../model/record.ts';
 import { slot } from '../plugin/plugin.ts';
+import type { Lead } from './crm/lead.ts';
 
 /** A mock that receives every connection to some ports, of any host but loopback, unless a rule decides otherwise. */
 export interface PortRoute {
@@ -11,15 +12,7 @@ export interface PortRoute {
 }
 
 /** The lambda that sent something to a mock, and the invocation in which it did. */
-export interface LambdaSender {
-  lambdaId: Uuid;
-  lambdaName: string;
-  /** The event that the lambda was called with; absent when it is long or no text. */
-  event?: string;
-  /** The CRM_OID of the lambda. */
-  crmOid?: string;
-  replayOf?: Uuid;
-}
+export type LambdaSender = NonNullable<Lead['sender']>;
 
 /** Returns the mocks that receive all connections of lambdas to some ports. */
 export const portRoutes = slot<() => Promise<readonly PortRoute[]>>('port routes');

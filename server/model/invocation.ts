@@ -79,7 +79,7 @@ export const MOCK_NAMES = ['crm', 'mail'] as const;
 export type MockName = (typeof MOCK_NAMES)[number];
 export const MOCK_TITLES: Readonly<Record<MockName, string>> = { crm: 'the mock CRM', mail: 'the mock mail server' };
 
-export const TRANSPORTS = ['tcp', 'tls', 'udp'] as const;
+export const TRANSPORTS = ['tcp', 'tls', 'udp', 'dns'] as const;
 
 /** A connection that carries no HTTP. */
 export interface OutboundConnection {
@@ -90,7 +90,7 @@ export interface OutboundConnection {
   receivedBytes: number;
 }
 
-/** An HTTP call; or a connection, with `TCP`, `TLS` or `UDP` as its method and a URL such as `tcp://db.example:5432`. */
+/** An HTTP call; or a connection, with `TCP`, `TLS`, `UDP` or `DNS` as its method and a URL such as `tcp://db.example:5432`. */
 export interface OutboundCall {
   method: string;
   url: string;

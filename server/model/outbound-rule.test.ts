@@ -45,6 +45,8 @@ describe('a rule that answers', () => {
     [{ body: { success: true } }],
     [{ body: 'text', status: 204, headers: { 'X-Mine': '1' }, times: 1, after: 0 }],
     [{ file: '/tmp/answer.json' }],
+    [{ body: 'Dear {{name}}, {{#if request}}{{/if}} {{request}} {{ request.body.a.b }}' }],
+    [{ body: { id: '{{request.query.id}}' }, headers: { 'X-Id': '{{uuid}}' } }],
   ])('accepts %j', (fields) => {
     expect(read(fields).success).toBe(true);
   });
@@ -55,6 +57,12 @@ describe('a rule that answers', () => {
     [{ headers: { 'Content-Length': '1' } }, 'must not contain Content-Length'],
     [{ headers: { 'a b': '1' } }, 'is not a header name'],
     [{ body: 'x'.repeat(262_144) }, "Use 'file' instead"],
+    [
+      { body: 'a {{ request.params.id }}' },
+      'the answer for a contains {{request.params.id}}, which is no part of a request. Use {{request.method',
+    ],
+    [{ body: { deep: ['{{request.query}}'] } }, 'contains {{request.query}}'],
+    [{ headers: { 'X-Id': '{{request.id}}' } }, 'contains {{request.id}}'],
     [{ times: 0 }, ''],
     [{ status: 100 }, ''],
     [{ error: 'ECONNRESET' }, ''],
@@ -94,6 +102,13 @@ describe('what becomes of a call', () => {
     expect(decideOutbound([], { ...outside, isMockedPort: true }, true)).toMatchObject({ action: 'catch' });
     expect(decideOutbound([], { ...crm, blockedAs: 'outside' }, true)).toMatchObject({ action: 'catch' });
     expect(decideOutbound([], { ...crm, blockedAs: 'outside' }, false)).toBeUndefined();
+  });
+
+  it('is left to the policy if it looks up a name of the CRM, because no mock responds to that', () => {
+    const lookUp = { ...crm, port: 53, query: 'queryMx' };
+    expect(decideOutbound([], lookUp, true)).toBeUndefined();
+    expect(decideOutbound([], { ...lookUp, blockedAs: 'outside' }, true)).toMatchObject({ action: 'block' });
+    expect(decideOutbound([], { ...lookUp, blockedAs: 'outside' }, false)).toBeUndefined();
   });
 
   it('is blocked to a metadata service unless a rule without a star decides', () => {

@@ -44,6 +44,8 @@ export interface OutboundTarget {
   address?: string;
   /** A mock receives all connections to this port. */
   isMockedPort?: boolean;
+  /** The method of the resolver, such as `queryMx`, if it is a name to look up. */
+  query?: string;
   /** It is beyond this machine. */
   isOutside?: boolean;
   /** The reason for which it is blocked unless a rule decides otherwise. */
@@ -83,20 +85,22 @@ export function decideOutbound(
   skippedIds?: ReadonlySet<string>,
 ): OutboundVerdict | undefined {
   const met: MetRule[] = [];
+  const isLookUp = target.query !== undefined;
   let delayMs = 0;
   for (const rule of rules) {
     const { id, action, status, error } = rule;
     if (!rule.enabled || skippedIds?.has(id) || !meets(rule.host, target)) continue;
+    // No rule responds to a look-up by HTTP or delays it.
+    if (isLookUp && action !== 'pass' && action !== 'block' && !error) continue;
     // Only a rule that names it opens the metadata service.
     if (target.blockedAs === 'metadata' && rule.host.includes('*') && action !== 'block') continue;
     met.push({ id, text: describeRule(rule) });
     if (action === 'pass' && target.isUnresolved) return unresolved(delayMs, met);
     if (action !== 'delay') {
-      const answer = action === 'answer' && { answer: answerOf(rule) };
       return {
         action,
         delayMs,
-        ...answer,
+        ...(action === 'answer' && { answer: rule }),
         ...(status !== undefined && { status }),
         ...(error && { error }),
         rules: met,
@@ -104,10 +108,11 @@ export function decideOutbound(
     }
     delayMs += rule.delayMs ?? 0;
   }
-  if (target.isMockedPort || (target.isCrm && catchesCrm)) return { action: 'catch', delayMs, rules: met };
+  if (!isLookUp && (target.isMockedPort || (target.isCrm && catchesCrm)))
+    return { action: 'catch', delayMs, rules: met };
   // With `outbound.crm: pass`, calls to the CRM are to leave.
   const { blockedAs } = target;
-  if (blockedAs && !(target.isCrm && blockedAs === 'outside'))
+  if (blockedAs && !(target.isCrm && !catchesCrm && blockedAs === 'outside'))
     return { action: 'block', delayMs, blockedAs, rules: met };
   if (target.isUnresolved) return unresolved(delayMs, met);
   return met.length > 0 ? { action: 'pass', delayMs, rules: met } : undefined;
@@ -116,16 +121,6 @@ export function decideOutbound(
 /** The verdict on a host whose name does not exist. */
 export function unresolved(delayMs: number, rules: MetRule[]): OutboundVerdict {
   return { action: 'fail', error: 'ENOTFOUND', delayMs, isUnresolved: true, rules };
-}
-
-function answerOf({ headers, body, file, times, after }: OutboundRule): OutboundAnswer {
-  return {
-    ...(headers && { headers }),
-    ...(body !== undefined && { body }),
-    ...(file !== undefined && { file }),
-    ...(times !== undefined && { times }),
-    ...(after !== undefined && { after }),
-  };
 }
 
 interface RuleSummary {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { faultOfTemplates } from './answer-template.ts';
 import type { Json } from './json.ts';
 import { faultOfHost, NETWORK_ERRORS, OWN_CRM } from './outbound-rule.ts';
 
@@ -23,7 +24,10 @@ const status = z.int().min(200).max(599).exactOptional();
 const headers = z
   .record(
     z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'is not a header name'),
-    z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/),
+    z
+      .string()
+      .regex(/^[\t\x20-\x7e\x80-\xff]*$/)
+      .describe('Can contain parts of the request, as `body` can'),
   )
   .refine(
     (record) => !Object.keys(record).some((name) => /^(content-length|transfer-encoding|connection)$/i.test(name)),
@@ -37,7 +41,11 @@ const body = z
   .refine((value) => Buffer.byteLength(JSON.stringify(value ?? null)) <= MAX_ANSWER_BODY_BYTES, {
     message: `is longer than ${MAX_ANSWER_BODY_BYTES} bytes. Use 'file' instead.`,
   })
-  .describe('Text is sent as it is, any other value as JSON');
+  .describe(
+    'Text is sent as it is, any other value as JSON. Parts of the request replace `{{request.method}}`, `{{request.path}}`, ' +
+      '`{{request.query.NAME}}`, `{{request.headers.NAME}}`, `{{request.body}}` and `{{request.body.NAME}}`; `{{now}}` is the time ' +
+      'and `{{uuid}}` a random id',
+  );
 
 const outboundRuleRequest = z
   .discriminatedUnion('action', [
@@ -83,6 +91,11 @@ const outboundRuleRequest = z
   .refine((rule) => rule.action !== 'answer' || rule.file === undefined || /^([/\\]|[A-Za-z]:)/.test(rule.file), {
     message: 'must be an absolute path, because the platform and lambdas run in other folders',
     path: ['file'],
+  })
+  .superRefine((rule, context) => {
+    const fault = rule.action === 'answer' && faultOfTemplates(JSON.stringify([rule.body, rule.headers]));
+    // With the host, because clients also send the other rules, which an earlier version may have accepted.
+    if (fault) context.addIssue({ code: 'custom', message: `the answer for ${rule.host} ${fault}` });
   });
 
 export const outboundRulesRequest = z.strictObject({

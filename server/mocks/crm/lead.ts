@@ -7,6 +7,7 @@ const text = z.string();
 const leadSender = z.strictObject({
   lambdaId: z.guid(),
   lambdaName: text,
+  /** The event that the lambda was called with; absent when it is long or no text. */
   event: text.exactOptional(),
   /** The CRM_OID of the lambda, which `oid` must equal. */
   crmOid: text.exactOptional(),

@@ -39,9 +39,8 @@ export interface MockCrmOptions {
   nowMs(): number;
   newId(): string;
   senderOf?(executionId: Uuid): LambdaSender | undefined;
-  onLead?(lead: Lead): void;
-  onRefused?(form: RefusedForm): void;
-  onDeleted?(): void;
+  /** Called when a lead or a rejected form was added, and when some were deleted. */
+  onChange?(): void;
 }
 
 /**
@@ -134,22 +133,22 @@ export class MockCrm {
   async deleteLead(id: string): Promise<boolean> {
     const { leads, refusedForms } = this.#options;
     const wasThere = (await leads.remove(id)) || (await refusedForms.remove(id));
-    if (wasThere) this.#options.onDeleted?.();
+    if (wasThere) this.#options.onChange?.();
     return wasThere;
   }
 
   /** Deletes all current leads and rejected forms. Resolves to their number. */
   async deleteLeads(): Promise<number> {
-    const { leads, refusedForms, onDeleted } = this.#options;
+    const { leads, refusedForms, onChange } = this.#options;
     const wereThere = await Promise.all(
       [leads, refusedForms].flatMap((log) => [...log.entries()].map(([id]) => log.remove(id))),
     );
-    onDeleted?.();
+    onChange?.();
     return wereThere.filter(Boolean).length;
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { leads, onLead } = this.#options;
+    const { leads, onChange } = this.#options;
     let form = this.#emptyForm(request);
     try {
       this.#refuseRebinding(request);
@@ -157,7 +156,7 @@ export class MockCrm {
       form = { ...form, fields, mapped: mapLead(fields) };
       const lead = { ...form, oid: oidIn(fields, request) };
       await leads.put(lead.id, lead);
-      onLead?.(lead);
+      onChange?.();
       const returnUrl = returnUrlOf(lead);
       if (returnUrl) response.writeHead(302, { Location: returnUrl }).end();
       else
@@ -206,9 +205,9 @@ export class MockCrm {
 
   /** Saves a rejected form for display. The sender gets a response even if the disk is full. */
   async #keepRefused(form: RefusedForm): Promise<void> {
-    const { refusedForms, onRefused } = this.#options;
+    const { refusedForms, onChange } = this.#options;
     await refusedForms.put(form.id, form).then(
-      () => onRefused?.(form),
+      () => onChange?.(),
       () => undefined,
     );
   }

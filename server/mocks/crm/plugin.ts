@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { plugin } from '../../plugin/plugin.ts';
 import { machineMs } from '../../system/clock.ts';
+import { LazyCertificate } from '../certificate.ts';
 import { lambdaSenders } from '../lambda-calls.ts';
-import { LazyCertificate } from '../lazy-certificate.ts';
 import { crm } from './declaration.ts';
 import { LEADS } from './lead.ts';
 import { MockCrm } from './mock-crm.ts';
@@ -16,11 +16,6 @@ export const crmPlugin = plugin({
     await certificate.open();
     platform.onStop(() => certificate.stop());
     platform.onReady(() => certificate.makeSoon());
-    const onDeleted = () => platform.publish('leads', {});
-    const onLead = () => {
-      platform.notifier.notify(LEADS);
-      platform.publish('leads', {});
-    };
     const mock = new MockCrm({
       leads: logs.leads,
       refusedForms: logs['refused-forms'],
@@ -30,9 +25,10 @@ export const crmPlugin = plugin({
       faults: platform.faults,
       nowMs,
       newId: randomUUID,
-      onLead,
-      onRefused: onLead,
-      onDeleted,
+      onChange() {
+        platform.notifier.notify(LEADS);
+        platform.publish('leads', {});
+      },
     });
     const at = await mock.start({ host: config.host, port: config.crmPort });
     platform.onStop(() => mock.stop());

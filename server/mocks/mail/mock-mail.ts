@@ -30,8 +30,8 @@ export interface MockMailOptions {
   /** Finds the invocation that opened a connection, by the port from which it comes. */
   executionOf?(remotePort: number): Uuid | undefined;
   senderOf?(executionId: Uuid): LambdaSender | undefined;
-  onMail?(): void;
-  onDeleted?(): void;
+  /** Called when a mail was added, and when mails were deleted. */
+  onChange?(): void;
 }
 
 /** A mock mail server (D-218): receives mails by SMTP, with any credentials, and delivers none. */
@@ -85,9 +85,9 @@ export class MockMail {
 
   /** Deletes all current mails. Resolves to their number. */
   async clear(): Promise<number> {
-    const { mails, onDeleted } = this.#options;
+    const { mails, onChange } = this.#options;
     const removals = await Promise.all([...mails.entries()].map(([id]) => mails.remove(id)));
-    onDeleted?.();
+    onChange?.();
     return removals.filter(Boolean).length;
   }
 
@@ -148,7 +148,7 @@ export class MockMail {
   /** Keeps a mail; resolves to its id. Rejects with an error whose code and message the client gets. */
   async #receive(stream: SMTPServerDataStream, { envelope, remotePort }: SMTPServerSession): Promise<Uuid> {
     const source = await this.#readSource(stream);
-    const { mails, nowMs, newId, executionOf, senderOf, onMail } = this.#options;
+    const { mails, nowMs, newId, executionOf, senderOf, onChange } = this.#options;
     const { parseSource } = await import('./parse-source.ts');
     const executionId = executionOf?.(remotePort);
     const { lambdaId, lambdaName } = (executionId !== undefined && senderOf?.(executionId)) || {};
@@ -169,7 +169,7 @@ export class MockMail {
     } catch (cause) {
       throw refusal(452, `The mail could not be saved: ${reasonOf(cause)}`);
     }
-    onMail?.();
+    onChange?.();
     return mail.id;
   }
 

@@ -22,11 +22,10 @@ export const smtpPlugin = plugin({
       newId: randomUUID,
       executionOf: (remotePort) => platform.slot(connectionExecutions)(remotePort),
       senderOf: (executionId) => platform.slot(lambdaSenders)(executionId),
-      onMail() {
+      onChange() {
         platform.notifier.notify(MAILS);
         platform.publish('mails', {});
       },
-      onDeleted: () => platform.publish('mails', {}),
     });
     const address = await mock.start({ host: config.host, port: config.smtpPort });
     platform.onStop(() => mock.stop());

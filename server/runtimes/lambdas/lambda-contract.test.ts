@@ -234,7 +234,11 @@ describe('the environment of a lambda (D-111, D-113)', () => {
     ];
     const code =
       'exports.run = () => [process.env.PASSWORD, require("fs").readFileSync("etc/conf/plain.txt", "utf8"), process.env.GONE]';
-    expect(JSON.parse(resultOf(await service.run(code, { secrets })))).toEqual(['pässword', 'not base64!', '']);
+    const invocation = await service.run(code, { secrets });
+    expect(JSON.parse(resultOf(invocation))).toEqual(['pässword', 'not base64!', '']);
+    expect(service.lambdas.log(invocation.lambdaId, {})).toEqual([
+      '[terrarium] GONE is empty, because its secret or its item in it does not exist',
+    ]);
   });
 
   it('refuses a secret file that would lie outside of its home', async () => {

@@ -31,6 +31,8 @@ export interface LambdaDefinition {
   accept: string | undefined;
   /** Differs when a process made for one definition must not serve the other (D-057, D-114). */
   fingerprint: string;
+  /** A sentence for the log. */
+  note: string | undefined;
 }
 
 export function findLambda(view: WorldView, id: Uuid): StoredResource | undefined {
@@ -52,10 +54,12 @@ export function readDefinition(
 ): LambdaDefinition {
   const properties = typed(lambdaProperties, lambda);
   const { memory = 512, timeout = 30, isolate = false, pre_warm: preWarm = 0, headers = {} } = properties;
-  const secrets = (properties.secrets ?? []).map((mount) => ({ ...mount, text: secretText(view, mount) }));
+  const secrets = (properties.secrets ?? []).map((mount) => ({ ...mount, item: secretItem(view, mount) }));
   const mounted = (type: string): Record<string, string> =>
     Object.fromEntries(
-      secrets.filter(({ mount_type }) => mount_type.toLowerCase() === type).map(({ path, text }) => [path, text]),
+      secrets
+        .filter(({ mount_type }) => mount_type.toLowerCase() === type)
+        .map(({ path, item }) => [path, itemText(item)]),
     );
   const definition = {
     id: lambda.id,
@@ -69,9 +73,14 @@ export function readDefinition(
     isIsolated: isolate && !isDebugged,
     isDebugged,
   };
+  const missing = secrets.filter(({ item }) => item === undefined).map(({ path }) => path);
   return {
     ...definition,
     name: lambda.name,
+    note:
+      missing.length === 0
+        ? undefined
+        : `${missing.join(', ')} is empty, because its secret or its item in it does not exist`,
     timeoutMs: Math.min(timeout, maxTimeoutS) * 1_000,
     preWarm: isDebugged ? 1 : preWarm,
     accept: acceptIn(headers),
@@ -88,14 +97,14 @@ function codeOf(
   return { kind: 'package', url, isZip, edition };
 }
 
-/** A deleted secret or item is an empty text: missing secrets are reported when the record is written, not here. */
-function secretText(
+/** The mounted item of a secret; undefined after a deletion. */
+function secretItem(
   view: WorldView,
   { secret_id, secret_key }: { secret_id: string; secret_key?: string | undefined },
-): string {
+) {
   const secret = view.find(secret_id.toLowerCase());
   const items = secret ? typed(secretProperties, secret).items : [];
-  return itemText(items.find(({ key }) => key === secret_key));
+  return items.find(({ key }) => key === secret_key);
 }
 
 /** The `Accept` of a lambda's headers, taken literally; a wildcard counts as absent (D-137). */

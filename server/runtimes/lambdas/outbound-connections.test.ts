@@ -51,8 +51,13 @@ function respondAs(stream: ServerHttp2Stream, { ':path': way, ':method': method 
   stream.on('error', () => {}).on('close', () => received.push(`${way} ${stream.rstCode}`));
   if (way === '/reset-first') return void stream.close(constants.NGHTTP2_CANCEL);
   const isWhole = way === '/trailers-only' || method === 'HEAD';
-  stream.respond({ 'grpc-status': '5', 'grpc-message': 'no such order' }, { endStream: isWhole });
-  if (isWhole) return void stream.resume();
+  const headers = { 'grpc-status': '5', 'grpc-message': 'no such order' };
+  stream.respond(headers, { endStream: isWhole, waitForTrailers: way === '/enough' });
+  stream.on('wantTrailers', () => {
+    stream.sendTrailers({ 'x-trailer': 'end' });
+    setImmediate(() => stream.close());
+  });
+  if (isWhole) return void (method === 'POST' ? setImmediate(() => stream.close()) : stream.resume());
   if (way === '/echo') return void stream.pipe(stream);
   stream.write('part');
   stream.on('data', () =>
@@ -60,6 +65,7 @@ function respondAs(stream: ServerHttp2Stream, { ':path': way, ':method': method 
     setImmediate(() => {
       if (way === '/reset') stream.close(constants.NGHTTP2_CANCEL);
       if (way === '/lost') stream.session?.destroy();
+      if (way === '/enough') stream.end();
       if (way === '/last') stream.end(() => stream.session?.close());
     }),
   );
@@ -289,6 +295,7 @@ describe('a call by HTTP/2 over a connection to an address follows the rules for
             if (cancels) stream.close(8);
             else if (body === '') stream.write('more');
           })
+          .on('trailers', (trailers) => { seen.trailer = trailers['x-trailer'] })
           .on('error', ({ code }) => { seen.error = code })
           .on('close', () => resolve({ ...seen, reset: stream.rstCode }));
         if (body) stream.end(body);
@@ -301,7 +308,17 @@ describe('a call by HTTP/2 over a connection to an address follows the rules for
       ['is reset before its response', "{ ':path': '/reset-first' }", { reset: 8 }],
       ['is reset during its response', "{ ':path': '/reset', ':method': 'POST' }, ''", { text: 'part', reset: 8 }],
       ['loses its connection', "{ ':path': '/lost', ':method': 'POST' }, ''", { text: 'part', reset: 8 }],
+      [
+        'ends with its response during its upload',
+        "{ ':path': '/enough', ':method': 'POST' }, ''",
+        { text: 'part', trailer: 'end', reset: 0 },
+      ],
       ['has a response of headers only', "{ ':path': '/trailers-only' }", { grpc: '5', isWhole: true, reset: 0 }],
+      [
+        'has only headers during its upload',
+        "{ ':path': '/trailers-only', ':method': 'POST' }, ''",
+        { grpc: '5', isWhole: true, reset: 0 },
+      ],
       ['has the method HEAD', "{ ':path': '/echo', ':method': 'HEAD' }", { isWhole: true, reset: 0 }],
       ['is a GET with a body', "{ ':path': '/echo', ':method': 'GET' }, 'body'", { text: 'body', reset: 0 }],
       ['is a DELETE with a body', "{ ':path': '/echo', ':method': 'DELETE' }, 'body'", { text: 'body', reset: 0 }],
@@ -562,6 +579,81 @@ describe('a connection that carries no HTTP is recorded', () => {
       `exports.run = () => new Promise((resolve) => new (require('worker_threads').Worker)(${JSON.stringify(source)}, { eval: true }).on('exit', resolve))`,
     );
     await expect.poll(() => summaryOf(invocation)).toMatchObject([{ url: `tcp://127.0.0.1:${ports.greeter}` }]);
+  });
+});
+
+describe('a look-up of DNS records other than addresses', () => {
+  const resolver = `const resolver = new (require('dns').promises.Resolver)(); resolver.setServers([process.env.DNS]);`;
+  const code = handler(
+    `${resolver} return resolver.resolve(event, 'MX').then((records) => records.length, (error) => error.code + ': ' + error.message)`,
+  );
+  const properties = () => ({ env: { DNS: `127.0.0.1:${ports.dns}` } });
+
+  it('is recorded, and fails where a rule blocks its name', async () => {
+    const id = service.lambda(code, properties());
+    const call = {
+      method: 'DNS',
+      url: 'dns://shop.example?type=MX',
+      connection: { host: 'shop.example', transport: 'dns' },
+    };
+    const passed = await service.invoke(id, '_smtp._tcp.Shop.Example');
+    expect(resultOf(passed)).toBe('0');
+    expect(passed.outbound).toEqual([
+      expect.objectContaining({ ...call, connection: expect.objectContaining(call.connection), leftMachine: true }),
+    ]);
+    expect(passed.outbound[0]).not.toHaveProperty('error');
+    await setRules({ host: '*.example', action: 'block' });
+    const blocked = await service.invoke(id, 'shop.example');
+    expect(resultOf(blocked)).toBe(
+      'ECONNREFUSED: queryMx ECONNREFUSED shop.example (outbound rule: block for *.example)',
+    );
+    expect(blocked.outbound).toMatchObject([{ ...call, blocked: true, rules: [{ text: 'block for *.example' }] }]);
+    expect(blocked.outbound[0]).not.toHaveProperty('leftMachine');
+  });
+
+  it('by a function with a callback fails where the policy blocks hosts outside this machine', async () => {
+    const run = handler(
+      `return new Promise((resolve) => require('dns').resolveTxt(event, (error) => resolve(error.message)))`,
+    );
+    const { outbound, ...invocation } = await strictService.run(run, {}, 'shop.example');
+    expect(resultOf({ outbound, ...invocation })).toMatch(
+      /^queryTxt ECONNREFUSED shop.example .the setting outbound.default/,
+    );
+    expect(outbound).toMatchObject([{ url: 'dns://shop.example?type=TXT', blocked: true }]);
+  });
+
+  it('follows no rule that only HTTP can follow, but the next one or the policy', async () => {
+    const id = service.lambda(code, properties());
+    await setRules(
+      { host: '*.example', action: 'delay', delayMs: 1 },
+      { host: '*.example', action: 'fail', status: 503 },
+      { host: '*.example', action: 'catch' },
+      { host: '*.example', action: 'answer' },
+      { host: 'blocked.example', action: 'block' },
+    );
+    const { outbound } = await service.invoke(id, 'shop.example');
+    expect(outbound).toMatchObject([{ method: 'DNS', leftMachine: true }]);
+    expect(outbound[0]).not.toHaveProperty('rules');
+    expect((await service.invoke(id, 'blocked.example')).outbound).toMatchObject([
+      { blocked: true, rules: [{ text: 'block for blocked.example' }] },
+    ]);
+    const strict = await strictService.run(code, properties(), 'shop.example');
+    expect(strict.outbound).toMatchObject([{ blocked: true }]);
+  });
+
+  it('of an address has that address in its record, whatever name has led to it', async () => {
+    const run = handler(`${resolver} await resolver.resolve4('shop.example');
+      return resolver.reverse('127.0.0.1').then(String, String)`);
+    const { outbound } = await service.run(run, properties());
+    expect(outbound).toMatchObject([{ url: 'dns://127.0.0.1?type=PTR', connection: { host: '127.0.0.1' } }]);
+  });
+
+  it('that a name server cannot answer has the reason in its record', async () => {
+    const run = code
+      .replace('[process.env.DNS]', "['127.0.0.1:1']")
+      .replace('Resolver)()', 'Resolver)({ timeout: 100, tries: 1 })');
+    const { outbound } = await service.run(run, {}, 'shop.example');
+    expect(outbound).toMatchObject([{ method: 'DNS', error: expect.stringMatching(/^queryMx E\w+ shop.example$/) }]);
   });
 });
 

@@ -225,6 +225,16 @@ it('a program that does not accept the certificate of the proxy sends nothing, a
     .toMatchObject([{ method: 'TLS', url: 'tls://api.example:443', error: expect.stringContaining('HTTPS_PROXY') }]);
 });
 
+it('a program that expects another certificate closes the connection, and its record says why', async () => {
+  const invocation = await run(
+    curl('--pinnedpubkey', `sha256//${Buffer.alloc(32).toString('base64')}`, 'https://api.example/'),
+  );
+  expect(resultOf(invocation)).toMatch(/^90 /);
+  await expect
+    .poll(() => invocation.outbound)
+    .toMatchObject([{ method: 'TLS', url: 'tls://api.example:443', error: expect.stringContaining('HTTPS_PROXY') }]);
+});
+
 it('a program that closes the connection at the certificate of the proxy has the reason in its record', async ({
   skip,
 }) => {

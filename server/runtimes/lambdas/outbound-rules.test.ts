@@ -188,6 +188,12 @@ describe.each(Object.entries({ ...ways, undici, 'a worker thread': worker }))(
       await writeFile(file, '{"from":"file"}');
       await service.setOutboundRules({ host, action: 'answer', file });
       expect(await run()).toBe('200 {"from":"file"}');
+      await service.setOutboundRules({
+        host,
+        action: 'answer',
+        body: '{{request.method}} {{request.body}} for {{name}}',
+      });
+      expect(await run()).toBe('200 POST a for {{name}}');
       expect(arrived).toEqual([]);
     });
 
@@ -222,6 +228,41 @@ it('a rule that answers twice does so for two of ten calls at the same time, and
   expect(await results()).toEqual(expected);
 });
 
+it('the first form of a process by HTTP/2 gets the whole answer of the mock CRM, whatever address its session is for', async () => {
+  const code = `exports.run = () => new Promise((resolve, reject) => {
+    const server = require('net').createServer(() => {}).listen(0, '127.0.0.1', () => {
+      const createConnection = () => require('net').connect(server.address().port, '127.0.0.1');
+      const session = require('http2').connect('http://crm.example', { createConnection });
+      let text = '';
+      session.request({ ':method': 'POST', ':path': '/servlet/servlet.WebToLead' })
+        .on('data', (part) => { text += part }).on('error', reject).on('close', () => resolve(text)).end('oid=1');
+    });
+  })`;
+  const { outbound, ...invocation } = await service.run(code, env());
+  expect(resultOf({ outbound, ...invocation })).toBe('mock');
+  expect(outbound).toMatchObject([{ caughtBy: 'crm', status: 200 }]);
+});
+
+it('a rule answers each of two requests that are written at once', async () => {
+  await service.setOutboundRules({ host, action: 'answer', body: '{{request.path}};', after: 0, times: 3 });
+  const code = `exports.run = () => new Promise((resolve) => {
+    const [host, port] = process.env.TO.split(':');
+    const request = (path) => 'GET ' + path + ' HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n';
+    let text = '';
+    const socket = require('net').connect(port, host, () => socket.write(request('/first') + request('/second')));
+    socket.on('data', (part) => { text += part; if (text.includes('/second;')) socket.end(); }).on('close', () => resolve(text.match(/\\/(first|second);/g).join('')));
+  })`;
+  const { outbound, ...invocation } = await service.run(code, env());
+  expect(resultOf({ outbound, ...invocation })).toBe('/first;/second;');
+  expect(outbound).toMatchObject([{ status: 200 }, { status: 200 }]);
+});
+
+it('a rule inserts a random id, whatever the lambda has put in the place of the function that makes such ids', async () => {
+  await service.setOutboundRules({ host, action: 'answer', body: '{{uuid}}' });
+  const code = `Object.defineProperty(globalThis, 'crypto', { value: {} }); require('crypto').randomUUID = undefined; ${ways.fetch}`;
+  expect(resultOf(await service.run(code, env(), 'a'))).toMatch(/^200 [0-9a-f-]{36}$/);
+});
+
 it('a rule that answers the CRM leaves later calls to the mock CRM', async () => {
   await service.setOutboundRules({ host: '{crm}', action: 'answer', status: 503, body: 'busy', times: 1 });
   const lambda = service.lambda(ways.fetch, env({ TO: 'crm.example' }));
@@ -233,7 +274,7 @@ it('a rule that answers with a file that does not exist fails the call with the 
   await service.setOutboundRules({ host, action: 'answer', file: path.join(service.folder, 'missing.json') });
   const { outbound } = await service.run(ways.fetch, env(), 'a');
   expect(outbound).toMatchObject([
-    { error: expect.stringContaining('the file of the outbound rule could not be read') },
+    { error: expect.stringMatching(/the outbound rule cannot answer: ENOENT.*missing\.json/) },
   ]);
 });
 

@@ -64,13 +64,13 @@ export class ConnectionRecord {
     // Between invocations, connections only keep themselves alive; and an invocation that has its result has its record.
     if (this.#hasEnded && (executionId === undefined || executionId === this.#executionId)) return;
     this.#executionId = executionId;
-    const { hostname, port } = this.#target;
+    const { hostname, port, query } = this.#target;
     const host = hostname.includes(':') ? `[${hostname}]` : hostname;
     const rules = this.#verdict?.rules ?? [];
     this.#id = this.#calls.open({
       atMs: this.#hasEnded ? monotonicMs() : this.#startedMs,
       method: this.transport.toUpperCase(),
-      url: `${this.transport}://${host}:${port}`,
+      url: `${this.transport}://${host}${query === undefined ? `:${port}` : `?type=${typeOf(query)}`}`,
       connection: this.#connection(),
       ...(this.caughtBy && { caughtBy: this.caughtBy }),
       ...(rules.length > 0 && { rules }),
@@ -112,4 +112,9 @@ export class ConnectionRecord {
       receivedBytes: Math.max(0, receivedBytes - this.#earlier.receivedBytes),
     };
   }
+}
+
+/** The type of DNS records that a method of the resolver looks up. */
+function typeOf(query: string): string {
+  return query === 'getHostByAddr' ? 'PTR' : query.replace('query', '').toUpperCase();
 }

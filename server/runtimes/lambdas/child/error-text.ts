@@ -8,19 +8,10 @@ const MAX_ERRORS = 10;
 
 let folders: [folder: string, shown: string][] = [];
 
-/** From now on these folders are left out of messages, longest first: the reader of an answer must not see them (D-139). */
+/** From now on these folders are left out of messages: the reader of an answer must not see them (D-139). */
 export function hideFolders(ofCode: readonly string[], home: string, temporary: string | undefined): void {
-  const replacements: [string, string][] = [
-    [home, '~'],
-    ...(temporary ? [[temporary, '$TMPDIR'] as [string, string]] : []),
-    ...ofCode.map((folder): [string, string] => [folder, '.']),
-  ];
-  folders = replacements
-    .flatMap(([folder, name]): [string, string][] => [
-      [pathToFileURL(folder).href, name],
-      [folder, name],
-    ])
-    .sort(([a], [b]) => b.length - a.length);
+  folders = [[home, '~'], ...ofCode.map((folder): [string, string] => [folder, '.'])];
+  if (temporary) folders.push([temporary, '$TMPDIR']);
 }
 
 /** The text of whatever was thrown, rejected with or called back as an error, without a stack trace (D-139). */
@@ -47,8 +38,15 @@ function withoutTrace(text: string): string {
   return head.replace(/\n +at [^\n]+(?=\n|$)/g, '');
 }
 
+/** The longest folder first: another may be above it. */
 function withoutFolders(text: string): string {
-  return folders.reduce((remainder, [folder, shortName]) => remainder.replaceAll(folder, shortName), text);
+  return folders
+    .flatMap(([folder, shortName]): [string, string][] => [
+      [pathToFileURL(folder).href, shortName],
+      [folder, shortName],
+    ])
+    .sort(([a], [b]) => b.length - a.length)
+    .reduce((remainder, [folder, shortName]) => remainder.replaceAll(folder, shortName), text);
 }
 
 /** No package has such a name, but bundlers and tsconfig.json commonly use it for a folder. */

@@ -7,12 +7,15 @@ const PLACEHOLDER_NETWORK = '198.18.';
 
 interface LookupRequest {
   oncomplete(...args: unknown[]): unknown;
+  callback?(error: Error): void;
+  /** In place of `callback`, for a promise. */
+  reject?(error: Error): void;
 }
-type Query = (request: LookupRequest, name: string, ...rest: unknown[]) => unknown;
+export type Query = (request: LookupRequest, name: string, ...rest: unknown[]) => unknown;
 /** The functions of Node that all name lookups use; Node's types leave them out. */
 interface Resolver {
   getaddrinfo: Query;
-  ChannelWrap: { prototype: Record<'queryA' | 'queryAaaa' | 'queryAny', Query> };
+  ChannelWrap: { prototype: Record<string, Query> & Record<'queryA' | 'queryAaaa' | 'queryAny', Query> };
 }
 
 /**
@@ -94,7 +97,7 @@ function canonicalName(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-function findResolver(): Resolver | undefined {
+export function findResolver(): Resolver | undefined {
   const { noDeprecation } = process;
   process.noDeprecation = true;
   try {

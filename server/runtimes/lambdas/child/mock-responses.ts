@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { ClientHttp2Stream, Http2ServerResponse } from 'node:http2';
 import type { RequestOptions } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { fillAnswer, needsRequestBody } from '../../../model/answer-template.ts';
 import { FORM_HEADER, isCrmForm, pathnameOf, type RequestHead } from '../../../model/crm-form.ts';
 import { EXECUTION_HEADER } from '../../../model/execution-header.ts';
 import type { OutboundAnswer, OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
@@ -11,26 +13,28 @@ import type { ConnectOptions } from './call-target.ts';
 import { messageOf } from './error-text.ts';
 import { linesOf, type OpenStream, reportElsewhere } from './http2-calls.ts';
 import { failureOf, type OutboundCalls } from './outbound-calls.ts';
+import { platformNow } from './platform-date.ts';
 import { NEEDS_HTTP, NO_TUNNEL, ruleError, unsuitableRuleError } from './rule-error.ts';
 import { sniff } from './stream-hooks.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
-const { setTimeout, Promise: NativePromise } = globalThis;
+const { setImmediate, setTimeout, Promise: NativePromise } = globalThis;
+const makeUuid = randomUUID;
 
 export interface MockedConnection {
+  /** With `isCrm` only for the lambda's own CRM, to whose mock all requests go. */
   target: OutboundTarget;
+  /** The reason why the connection was led here. */
   verdict: OutboundVerdict;
   /** The verdict is for the one request of this connection, which its rules have counted. */
   isSettled?: true;
   isTls: boolean;
-  /** The options of the original connection, for a form to a host that is not the lambda's own CRM. */
-  formOf?: ConnectOptions;
-  /** Decides again without some rules. */
-  decideWithout(skippedIds: ReadonlySet<string>, isMocked: boolean): OutboundVerdict | undefined;
+  /** The options of the original connection, for a request that goes to its host after all. */
+  options: ConnectOptions;
+  /** Decides on a request, without some rules. */
+  decide(head: RequestHead, skippedIds?: ReadonlySet<string>): OutboundVerdict;
   /** Sends a request by HTTP/2 to its host by the session that the lambda has made for it. */
   openStream?: OpenStream;
-  /** With `formOf`: the verdict on all other requests of this connection. */
-  otherwise?: OutboundVerdict;
 }
 
 /** A connection that the lambda has made to the server below, with its socket at the lambda. */
@@ -47,6 +51,7 @@ const HOP_BY_HOP = new Set([
 const INTERNAL_ERROR = 2;
 /** The flag of headers that nothing follows. */
 const END_STREAM = 1;
+const MAX_INSERTED_BODY_BYTES = 1024 * 1024;
 const HTTP2_START = 'PRI * HTTP/2';
 const REDIRECT_PAGE = `<!DOCTYPE html><title>Mock CRM</title>
 <p>The mock CRM redirected here after it received the form. The page itself was not requested: nothing left this machine.</p>
@@ -200,7 +205,7 @@ export class MockResponses {
   }
 
   async #answer(connection: GuestConnection, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { socket, formOf, target } = connection;
+    const { socket, target } = connection;
     const isHttp2 = request.httpVersionMajor === 2;
     const { method = 'GET', headers } = request;
     const url = urlOf(connection, request);
@@ -210,10 +215,10 @@ export class MockResponses {
     const trace = headers.traceparent as string | undefined;
     const call = this.#calls.answering(isHttp2 ? undefined : socket, head, trace);
     const isAfterRedirect = this.isAfterRedirect(head, this.#calls.executionIdOf(call));
-    const { isSettled, otherwise } = connection;
-    const matched = (!isSettled && !isForm && !isAfterRedirect && otherwise) || connection.verdict;
-    const settled = isSettled ? matched : await this.settle(connection.decideWithout, matched, isForm);
-    const verdict = isAfterRedirect ? AFTER_REDIRECT : settled;
+    const { isSettled } = connection;
+    const matched = isSettled ? connection.verdict : connection.decide(head);
+    const settle = () => this.settle((skippedIds) => connection.decide(head, skippedIds), matched);
+    const verdict = isAfterRedirect ? AFTER_REDIRECT : isSettled ? matched : await settle();
     const { action, rules, delayMs } = verdict;
     const caughtBy = action === 'catch' && {
       caughtBy: 'crm' as const,
@@ -228,7 +233,8 @@ export class MockResponses {
     // With HTTP/1, the lambda's end of the connection reports it.
     if (isHttp2) response.on('close', () => this.#calls.report(call, { ended: true }));
     // The next request to that host needs a new connection.
-    else if (formOf) response.shouldKeepAlive = false;
+    else if (isSettled || (!target.isCrm && (action === 'catch' || action === 'pass')))
+      response.shouldKeepAlive = false;
     if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
     if (isHttp2) this.#reportBodies(call, request, response);
     const error = ruleError(verdict, target);
@@ -257,9 +263,8 @@ export class MockResponses {
 
   /** Counts the call, and skips rules that do not apply to it because of its number. */
   async settle(
-    decideWithout: MockedConnection['decideWithout'],
+    decideWithout: (skippedIds: ReadonlySet<string>) => OutboundVerdict,
     matched: OutboundVerdict,
-    isMocked: boolean,
   ): Promise<OutboundVerdict> {
     const skippedIds = new Set<string>();
     let verdict = matched;
@@ -270,26 +275,29 @@ export class MockResponses {
       const number = await this.#callNumbers.next(rule.id);
       if (number > after && number <= after + times) return verdict;
       skippedIds.add(rule.id);
-      verdict = decideWithout(skippedIds, isMocked) ?? { action: 'pass', delayMs: 0, rules: [] };
+      verdict = decideWithout(skippedIds);
     }
   }
 
   async #answerAs(
-    { status = 200, answer = {} }: OutboundVerdict,
+    { status = 200, answer: ruleAnswer = {} }: OutboundVerdict,
     call: object,
     socket: Socket,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    request.resume();
     try {
-      const body = await bodyOf(answer);
+      const { method = '', url: target = '', headers } = request;
+      const body = needsRequestBody(ruleAnswer) ? await bodyOf(request) : '';
+      const answer = fillAnswer(ruleAnswer, { nowMs: platformNow(), makeUuid, method, target, headers, body });
+      const content = await contentOf(answer);
       const names = Object.keys(answer.headers ?? {}).map((name) => name.toLowerCase());
       const type = names.includes('content-type') ? {} : { 'content-type': typeOf(answer) };
-      response.writeHead(status, { ...type, ...answer.headers }).end(body);
+      request.resume();
+      response.writeHead(status, { ...type, ...answer.headers }).end(content);
       this.#calls.report(call, { status });
     } catch (thrown) {
-      this.#fail(call, socket, new Error(`the file of the outbound rule could not be read: ${messageOf(thrown)}`));
+      this.#fail(call, socket, new Error(`the outbound rule cannot answer: ${messageOf(thrown)}`));
     }
   }
 
@@ -362,6 +370,7 @@ export class MockResponses {
       // The session of the lambda has ended while the call waited for its verdict.
       return void fail(error);
     }
+    let hasTrailers = true;
     upstream.on('response', (headers, flags) => {
       const status = Number(headers[':status']);
       this.#calls.report(call, { status });
@@ -370,6 +379,7 @@ export class MockResponses {
         return void upstream.pipe(response, { end: false });
       }
       // Clients of gRPC read a status in headers only if nothing follows them.
+      hasTrailers = false;
       if (!stream.destroyed) stream.respond({ ':status': status, ...plainHeaders(headers) }, { endStream: true });
       upstream.resume();
     });
@@ -379,9 +389,14 @@ export class MockResponses {
       if (!upstream.rstCode && stream.headersSent) response.end();
     });
     upstream.on('error', (error) => this.#calls.report(call, failureOf(error)));
-    // A stream that is canceled, or whose connection closes, has no error.
     upstream.on('close', () => {
-      if (upstream.rstCode || !stream.writableEnded) stream.close(upstream.rstCode || INTERNAL_ERROR);
+      // A stream that is canceled, or whose connection closes, has no error.
+      if (upstream.rstCode || !stream.writableEnded) return stream.close(upstream.rstCode || INTERNAL_ERROR);
+      if (stream.readableEnded) return;
+      // The host needs no more of the request. A reset must not overtake the trailers.
+      const stopUpload = () => setImmediate(() => stream.close());
+      if (hasTrailers && !stream.sentTrailers) stream.once('wantTrailers', stopUpload);
+      else stopUpload();
     });
     response.on('close', () => upstream.close(stream.rstCode));
     request.pipe(upstream);
@@ -426,7 +441,20 @@ export class MockResponses {
   }
 }
 
-async function bodyOf({ body, file }: OutboundAnswer): Promise<string | Buffer> {
+/** Reads the request's body. Throws if it is too long to be inserted into a response. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let sizeBytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    sizeBytes += part.length;
+    if (sizeBytes > MAX_INSERTED_BODY_BYTES)
+      throw new Error(`it inserts the request's body, which is longer than ${MAX_INSERTED_BODY_BYTES} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+async function contentOf({ body, file }: OutboundAnswer): Promise<string | Buffer> {
   if (file !== undefined) return (require('node:fs/promises') as typeof import('node:fs/promises')).readFile(file);
   return typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
 }
@@ -458,8 +486,8 @@ function urlOf({ isTls, target }: MockedConnection, request: IncomingMessage): s
   return `${isTls ? 'https' : 'http'}://${String(host)}${request.url ?? '/'}`;
 }
 
-function hostOf({ target: { hostname, port }, isTls, formOf = {} }: MockedConnection): Destination {
-  const { createConnection: _made, socket: _given, ALPNProtocols: _offered, ...options } = formOf;
+function hostOf({ target: { hostname, port }, isTls, options: allOptions }: MockedConnection): Destination {
+  const { createConnection: _made, socket: _given, ALPNProtocols: _offered, ...options } = allOptions;
   // As: a request takes the options of its connection.
   const name = hostname.includes(':') ? `[${hostname}]` : hostname;
   return { name: `${name}:${port}`, isTls, options: options as RequestOptions, headers: {} };

@@ -18,7 +18,7 @@ interface Destination {
   port: number;
 }
 
-interface DecidedDestination {
+export interface DecidedDestination {
   target: OutboundTarget;
   verdict: OutboundVerdict | undefined;
 }

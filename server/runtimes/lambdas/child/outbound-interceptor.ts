@@ -19,6 +19,7 @@ import { type MockedConnection, MockResponses } from './mock-responses.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 import { OutboundConnections } from './outbound-connections.ts';
 import { ruleDatagrams } from './outbound-datagrams.ts';
+import { ruleQueries } from './outbound-queries.ts';
 import { ruleError } from './rule-error.ts';
 import type { OpenHead } from './sniff-socket.ts';
 import { bufferWrites, type DivertibleConnection, makeDivertible } from './stream-hooks.ts';
@@ -29,6 +30,8 @@ const { apply } = Reflect;
 const ownConnect = Socket.prototype.connect;
 
 const nodeTls = () => require('node:tls') as typeof import('node:tls');
+
+const PASSED: OutboundVerdict = { action: 'pass', delayMs: 0, rules: [] };
 
 interface ConnectionTarget extends OutboundTarget {
   /** The connection is for a request that follows a redirect of the mock CRM, whatever the rules. */
@@ -81,6 +84,8 @@ export class OutboundInterceptor {
     this.#http2 = new Http2Calls(calls, this.#connections, (...request) => this.#routeHttp2(...request));
     calls.onTunnel = (socket) => {
       this.#tunnels.add(socket);
+      // A stream of HTTP/2 that is diverted to a connection without a handle loses its body.
+      this.#answers.start(this.#routes);
       // No other connection tells that HTTP/2 is spoken in it.
       this.#http2.watch();
     };
@@ -122,11 +127,13 @@ export class OutboundInterceptor {
         return this.#tlsConnect(args) ?? this.#watchOver(args, apply(connect, self, trustingArgs));
       },
     });
-    const decide = ({ host, port }: Address) => {
-      const target = this.#isOwn ? undefined : this.#plainTarget({ host, port });
+    const decide = ({ host, port, ...query }: Address & Pick<OutboundTarget, 'query'>) => {
+      const plainTarget = this.#isOwn ? undefined : this.#plainTarget({ host, port });
+      const target = plainTarget && { ...plainTarget, ...query };
       return target && { target, verdict: this.#decide(target) };
     };
     ruleDatagrams(decide, this.#calls, this.#connections);
+    ruleQueries(decide, this.#calls, this.#connections);
     syncBuiltinESMExports();
     this.#use(routes);
   }
@@ -150,7 +157,7 @@ export class OutboundInterceptor {
   #use(routes: OutboundRoutes): void {
     this.#routes = routes;
     this.#names.usesPlaceholders = routes.portRoutes.length > 0;
-    if ((routes.crm && routes.catchesCrm) || routes.rules.length > 0) this.#answers.start(routes);
+    if (routes.rules.length > 0) this.#answers.start(routes);
   }
 
   #closeStale(matches: (socket: Socket) => boolean): void {
@@ -296,15 +303,8 @@ export class OutboundInterceptor {
     isDelayed = false,
   ): MockedForm | undefined {
     if (!target || !verdict || (verdict.action === 'pass' && !isDelayed)) return undefined;
-    const connection = {
-      target,
-      verdict,
-      // All requests to the lambda's own CRM are for its mock.
-      ...(!target.isCrm && { otherwise: this.#otherwise(target) }),
-      isTls: head.url.startsWith('https:'),
-      formOf: optionsOf(head.url),
-      decideWithout: this.#decideWithout(target),
-    };
+    const isTls = head.url.startsWith('https:');
+    const connection = this.#mockedConnection(target, verdict, isTls, optionsOf(head.url));
     return { connection, error: ruleError(verdict, target) };
   }
 
@@ -330,7 +330,8 @@ export class OutboundInterceptor {
     const reportLeaving = (): void => void (target.isOutside && this.#calls.report(call, { leftMachine: true }));
     if (!firstVerdict) return reportLeaving();
     const release = connection.delayWrites();
-    const verdict = await this.#answers.settle(this.#decideWithout(target), firstVerdict, target.isCrm);
+    const decideWithout = (skippedIds: ReadonlySet<string>) => this.#decide(target, skippedIds) ?? PASSED;
+    const verdict = await this.#answers.settle(decideWithout, firstVerdict);
     if (verdict !== firstVerdict) this.#calls.report(call, { rules: verdict.rules });
     if (verdict.action === 'pass') {
       const delayMs = verdict.delayMs - (this.#delaysMs.get(socket) ?? 0);
@@ -394,26 +395,23 @@ export class OutboundInterceptor {
       this.#connections.catch(socket, target.route.mock);
       return this.#looksUp(socket, args, { host, port }, verdict.delayMs);
     }
-    // A request that turns out not to be a form goes to the host after all, with the original options.
-    const isOwnCrm = this.#plainTarget(options)?.isCrm === true;
-    const isForForm = target.isCrm && !isOwnCrm;
-    const otherwise = isForForm && { otherwise: this.#otherwise(target) };
-    // A rule may leave the call to its host.
-    const formOf = (isForForm || verdict.action === 'answer') && { formOf: options };
-    return this.#connectHere(
-      socket,
-      { target, verdict, isTls, decideWithout: this.#decideWithout(target), ...formOf, ...otherwise },
-      args.flat().filter(isFunction),
-    );
+    // Another request than the one that it is made for may follow.
+    const plainTarget = { ...target, isCrm: this.#plainTarget(options)?.isCrm === true, isAfterRedirect: false };
+    const connection = this.#mockedConnection(plainTarget, verdict, isTls, options);
+    return this.#connectHere(socket, connection, args.flat().filter(isFunction));
   }
 
-  /** The verdict on requests that use a connection to a host which was led here for another request. */
-  #otherwise(target: OutboundTarget): OutboundVerdict {
-    return this.#decide({ ...target, isCrm: false }) ?? { action: 'pass', delayMs: 0, rules: [] };
-  }
-
-  #decideWithout(target: OutboundTarget): MockedConnection['decideWithout'] {
-    return (skippedIds, isMocked) => this.#decide({ ...target, isCrm: target.isCrm || isMocked }, skippedIds);
+  #mockedConnection(
+    target: ConnectionTarget,
+    verdict: OutboundVerdict,
+    isTls: boolean,
+    options: ConnectOptions,
+  ): MockedConnection {
+    return {
+      ...{ target, verdict, isTls, options },
+      decide: (head, skippedIds) =>
+        this.#decide({ ...target, isCrm: target.isCrm || this.#isForm(head) }, skippedIds) ?? PASSED,
+    };
   }
 
   /** Connects to the mock responses. Until they listen, writes are buffered, as during a name lookup. */

@@ -142,7 +142,11 @@ export function startProgramProxy(
     isTrusted = true;
     if ((await firstByte(secure, silenceLimit(port, SERVER_FIRST_TLS_PORTS))) !== undefined)
       return void inTunnel.emit('connection', secure);
-    if (!secure.readable) return void secure.destroy();
+    if (!secure.readable) {
+      // A program that expects another key says nothing of it.
+      calls.update(tunnel.record, { connection, error: `no request was sent (${REJECTED_CERTIFICATE})` });
+      return void secure.destroy();
+    }
     // The record of the connection to the host replaces this one.
     calls.update(tunnel.record, { carriesHttp: true, ended: true });
     relay(secure, connectTls({ host, port, servername: isIP(host) ? '' : host }));

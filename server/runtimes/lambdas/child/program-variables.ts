@@ -19,7 +19,7 @@ const PROXY_ORDER = 'terrarium:program-proxy';
 /** The order that this thread has; undefined unless it is a proxy. */
 export function orderedProxy(): ProxyOrder | undefined {
   const { workerData } = require('node:worker_threads') as typeof import('node:worker_threads');
-  // As: threads of lambdas have any data; `ProgramProxy` writes this member.
+  // As: threads of lambdas have any data; `programProxy` writes this member.
   return (workerData as { [PROXY_ORDER]?: ProxyOrder } | null | undefined)?.[PROXY_ORDER];
 }
 
@@ -43,26 +43,40 @@ const START_TIMEOUT_MS = 10_000;
 
 export type Environment = Record<string, string | undefined>;
 
-type StartThread = (file: string, options: { workerData: object }) => Worker;
-
-/** The proxy of the programs that this process or thread starts. It starts with the first of them. */
-export class ProgramProxy {
-  readonly #childFile: string;
-  readonly #startThread: StartThread;
-  #order: ProxyOrder | undefined;
-
-  constructor(childFile: string, startThread: StartThread) {
-    this.#childFile = childFile;
-    this.#startThread = startThread;
-  }
-
-  /**
-   * The variables that lead a program to the proxy. None if its environment says already which proxy it uses, or if the proxy cannot start.
-   */
-  variablesFor(env: Environment, executionId = NO_EXECUTION): Record<string, string> {
+/**
+ * Returns a function that returns the variables with which a program uses the proxy, which starts with the first program. It returns none if
+ * the program's environment names a proxy already, or if the proxy cannot start.
+ */
+export function programProxy(
+  childFile: string,
+  startThread: (file: string, options: { workerData: object }) => Worker,
+) {
+  let order: ProxyOrder | undefined;
+  /** Waits for the port: the program starts next, perhaps by `execSync`. */
+  const start = (): ProxyOrder => {
+    // Here, not at the top: few lambdas start programs.
+    const { randomBytes } = require('node:crypto') as typeof import('node:crypto');
+    const { tmpdir } = require('node:os') as typeof import('node:os');
+    const password = randomBytes(16).toString('hex');
+    const newOrder = {
+      port: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+      password,
+      caFile: join(tmpdir(), `terrarium-proxy-${process.pid}-${password.slice(0, 8)}.pem`),
+    };
+    const thread = startThread(childFile, { workerData: { [PROXY_ORDER]: newOrder } });
+    // Without a listener, a fault of the proxy would end the lambda.
+    thread.on('error', () => {});
+    thread.on('exit', () => {
+      order = undefined;
+    });
+    thread.unref();
+    Atomics.wait(newOrder.port, 0, 0, START_TIMEOUT_MS);
+    return newOrder;
+  };
+  return (env: Environment, executionId = NO_EXECUTION): Record<string, string> => {
     if (PROXY_NAMES.some((name) => env[name] !== undefined || env[name.toLowerCase()] !== undefined)) return {};
-    this.#order ??= this.#start();
-    const { port, password, caFile } = this.#order;
+    order ??= start();
+    const { port, password, caFile } = order;
     if (!(Atomics.load(port, 0) > 0)) return {};
     const address = `http://${executionId}:${password}@127.0.0.1:${port[0]}`;
     return {
@@ -70,27 +84,5 @@ export class ProgramProxy {
       ...Object.fromEntries(EXCEPTION_NAMES.filter((name) => env[name] !== undefined).map((name) => [name, ''])),
       ...Object.fromEntries(SYSTEM_NAMES.map((name) => [name, address])),
     };
-  }
-
-  /** Waits for the port: the program starts next, perhaps by `execSync`. */
-  #start(): ProxyOrder {
-    // Here, not at the top: few lambdas start programs.
-    const { randomBytes } = require('node:crypto') as typeof import('node:crypto');
-    const { tmpdir } = require('node:os') as typeof import('node:os');
-    const password = randomBytes(16).toString('hex');
-    const order = {
-      port: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
-      password,
-      caFile: join(tmpdir(), `terrarium-proxy-${process.pid}-${password.slice(0, 8)}.pem`),
-    };
-    const thread = this.#startThread(this.#childFile, { workerData: { [PROXY_ORDER]: order } });
-    // Without a listener, a fault of the proxy would end the lambda.
-    thread.on('error', () => {});
-    thread.on('exit', () => {
-      this.#order = undefined;
-    });
-    thread.unref();
-    Atomics.wait(order.port, 0, 0, START_TIMEOUT_MS);
-    return order;
-  }
+  };
 }

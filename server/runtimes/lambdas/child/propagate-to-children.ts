@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import { INHERITANCE, type Origin, type OutboundRoutes } from '../process/protocol.ts';
-import { type Environment, ProgramProxy } from './program-variables.ts';
+import { type Environment, programProxy } from './program-variables.ts';
 import type { TraceHeaders } from './trace-headers.ts';
 
 /** The context that a lambda passes to its threads and Node processes, so that the rules apply there and they end with its process. */
@@ -52,7 +52,7 @@ export function propagateToChildren(
   });
 
   const { Worker } = wt;
-  const proxy = new ProgramProxy(childFile, (file, options) => new Worker(file, options));
+  const variablesFor = programProxy(childFile, (file, options) => new Worker(file, options));
   const notedPrograms = new Set<string>();
   const noteUnruled = ({ text, program, isCompound }: Command, isProxied: boolean): void => {
     const { routes } = describe();
@@ -69,7 +69,7 @@ export function propagateToChildren(
   const proxyVariables = (commandParts: string[], env: Environment): Record<string, string> => {
     const command = commandIn(commandParts);
     if (commandParts[0] === process.execPath || (NODE.test(command.program) && !command.isCompound)) return {};
-    const variables = BROWSER.test(command.program) ? {} : proxy.variablesFor(env, describe().executionId);
+    const variables = BROWSER.test(command.program) ? {} : variablesFor(env, describe().executionId);
     noteUnruled(command, Object.keys(variables).length > 0);
     return variables;
   };

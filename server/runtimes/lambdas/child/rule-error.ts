@@ -51,9 +51,10 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** The error that Node gives when the network fails in that way; its message says that a rule made it up. */
-function networkError(code: NetworkError, { hostname, port }: OutboundTarget, reason: string): Error {
+function networkError(code: NetworkError, { hostname, port, query }: OutboundTarget, reason: string): Error {
   const createError = (syscall: string, target: string, details: object) =>
     Object.assign(new Error(`${syscall} ${code}${target} (${reason})`), { code, syscall, ...details });
+  if (query !== undefined) return createError(query, ` ${hostname}`, { hostname });
   if (code === 'ENOTFOUND') return createError('getaddrinfo', ` ${hostname}`, { hostname });
   if (code === 'ECONNRESET') return createError('read', '', {});
   return createError('connect', ` ${hostname}:${port}`, { address: hostname, port });

@@ -8,9 +8,6 @@ const EXTENSIONS = ['.ts', '.cts', '.mts'];
 /** `Error transforming index.ts: Unexpected token (3:11)` */
 const READER_SAYS = /^(?:Error transforming .*?: )?(.*) \((\d+):(\d+)\)$/;
 
-/** A file that is TypeScript, whatever it is called. */
-let accepted: string | undefined;
-
 type Load = (module: { _compile(code: string, file: string): void }, file: string) => void;
 
 export class TypeScriptError extends Error {
@@ -24,7 +21,6 @@ export class TypeScriptError extends Error {
 
 /** Makes TypeScript modules loadable with `require`, and the file `also` under any name. Traces show lines and columns of the source. */
 export function acceptTypeScript(also?: string): void {
-  accepted = also;
   // As: deprecated in words, and what every tool of this kind relies on.
   const extensions = (Module as unknown as { _extensions: Record<string, Load> })._extensions;
   const load: Load = (module, file) => module._compile(withoutTypes(file), file);
@@ -37,7 +33,7 @@ export function acceptTypeScript(also?: string): void {
 }
 
 export function isTypeScript(file: string): boolean {
-  return file === accepted || EXTENSIONS.some((extension) => file.endsWith(extension));
+  return EXTENSIONS.some((extension) => file.endsWith(extension));
 }
 
 /** Loads the file beside the child's bundle (scripts/build-child.mjs) that hardly any lambda needs. */

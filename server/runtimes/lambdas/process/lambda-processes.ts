@@ -146,7 +146,6 @@ export class LambdaProcesses {
     this.#spares = new SpareProcesses({
       least: limits.spares,
       steadyMs,
-      endIdle,
       start: () =>
         this.#node !== undefined && this.slots.tryTake() ? this.#fork(SPARE, this.#hostEnv, this.#node) : undefined,
     });
@@ -201,6 +200,7 @@ export class LambdaProcesses {
     const note = (text: string | undefined) => text && this.#settings.logOnce(definition.id, text);
     const { note: noteOfCode, revision, watched, temporaryFolder, ...code } = prepared;
     note(noteOfCode);
+    note(definition.note);
     const executor = await this.#nodes.executor(definition.runtime);
     note(executor.note);
     if (this.#isStopped) throw interrupted();
@@ -297,7 +297,6 @@ export class LambdaProcesses {
     void started.exited.then(() => {
       this.#living.delete(started);
       this.slots.release();
-      this.#spares.slotFreed();
     });
     return started;
   }

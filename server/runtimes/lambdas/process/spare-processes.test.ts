@@ -109,7 +109,7 @@ describe('generic processes that are ready', () => {
       startedProcesses.push(started);
       return started;
     };
-    const processes = new SpareProcesses({ least: 1, steadyMs: Date.now, start, endIdle: () => false });
+    const processes = new SpareProcesses({ least: 1, steadyMs: Date.now, start });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       for (const id of ['one', 'other']) processes.expect(id);
@@ -135,16 +135,6 @@ describe('generic processes that are ready', () => {
     await expect.poll(() => spares()).toBe(1);
     for (const id of ids.slice(0, 3)) resultOf(await service.invoke(id));
     await expect.poll(() => spares()).toBe(Math.min(3, availableParallelism()));
-  });
-
-  it('take the slot of the process that has been idle longest for a lambda that is new or changed', async () => {
-    service = await TestLambdaService.start({ limits: { processes: 2 } });
-    const [idlest, other] = [service.lambda(TELL_PID), service.lambda(TELL_PID)];
-    await service.invoke(idlest);
-    const pid = resultOf(await service.invoke(other));
-    service.lambda(TELL_PID);
-    await expect.poll(() => service?.lambdas.stats()).toMatchObject({ processes: 2, spares: 1 });
-    expect(resultOf(await service.invoke(other))).toBe(pid);
   });
 
   it('are none where none are wanted', async () => {

@@ -17,8 +17,6 @@ interface SpareOptions {
   steadyMs(): number;
   /** Starts a process, if there is a free slot. */
   start(): LambdaProcess | undefined;
-  /** Ends the process that has been idle longest, if any. */
-  endIdle(): boolean;
 }
 
 /** Generic processes started ahead, so that a cold call needs no fork: one for each lambda that is likely to need one soon. */
@@ -27,9 +25,6 @@ export class SpareProcesses {
   readonly #spares = new Set<LambdaProcess>();
   /** When which lambda was changed, or was called and needed a process, whichever came last. */
   readonly #requests = new Map<string, { atMs: number; wasCalled: boolean }>();
-  /** True from a change on, until a spare was used or the slot of an idle process was taken for one. */
-  #mayEndIdle = false;
-  #awaitsSlot = false;
   #loading = 0;
   #refillTimer: NodeJS.Timeout | undefined;
   /** Time of the next start on the monotonic clock; an earlier request moves it forward. */
@@ -45,7 +40,6 @@ export class SpareProcesses {
   }
 
   expect(lambdaId: string): void {
-    this.#mayEndIdle = true;
     this.#noteRequest(lambdaId, false);
   }
 
@@ -55,7 +49,6 @@ export class SpareProcesses {
     const [oldest] = this.#spares;
     if (!oldest) return undefined;
     this.#spares.delete(oldest);
-    this.#mayEndIdle = false;
     return oldest.isAlive ? oldest : undefined;
   }
 
@@ -65,12 +58,6 @@ export class SpareProcesses {
     this.#spares.delete(oldest);
     oldest.kill();
     return true;
-  }
-
-  /** A process has ended. Its slot may be the one that was taken for a spare. */
-  slotFreed(): void {
-    if (this.#awaitsSlot) this.#refillLater(REFILL_AFTER_MS);
-    this.#awaitsSlot = false;
   }
 
   /** A call is likely; not as soon as the first request, with whose answer the start of a process would compete. */
@@ -94,10 +81,6 @@ export class SpareProcesses {
       const spare = this.#options.start();
       if (!spare) break;
       this.#follow(spare);
-    }
-    if (this.#spares.size === 0 && expectedSpares > 0 && this.#mayEndIdle) {
-      this.#mayEndIdle = false;
-      this.#awaitsSlot = this.#options.endIdle();
     }
     // What is asked for now is not for ever.
     if (expectedSpares > this.#options.least) this.#refillLater(EXPECTED_MS / 4);
