@@ -15,10 +15,15 @@ export interface CapturedBody {
 /** Position of a stored body: position, stored bytes, size, and 1 if it is complete although these differ. */
 export type BodyPlace = readonly [at: number, keptBytes: number, sizeBytes: number, isWhole?: 1];
 
-/** Positions of the bodies that a request shares with its invocation. The record that is stored first fills it in. */
+/** The bodies that a request shares with its invocation, and their positions. The record that is stored first fills it in. */
 export interface SharedBodies {
-  request?: BodyPlace;
-  response?: BodyPlace;
+  request?: StoredBody;
+  response?: StoredBody;
+}
+
+interface StoredBody {
+  bytes: Uint8Array;
+  position: BodyPlace;
 }
 
 /** One HTTP request with its response, passed to the recorder when both are over. */

@@ -25,7 +25,7 @@ const form = object('SentForm', {
   id: z.string().describe('ID of the lead, of the invocation, or `request-` and the number of the request'),
   at: time,
   stop: z.enum(FORM_STOPS).describe('Where the form stopped, or that it was delivered'),
-  reason: z.string().describe('Why it stopped; empty for a delivered form'),
+  reason: z.string().describe('Why it stopped; for a form that a real CRM received, its host and status; else empty'),
   mapped: z.record(z.string(), z.string()).describe('The fields under the names of the web form'),
   lambdaId: id.optional(),
   lambdaName: z.string().optional(),

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeAccount, rootPairOf } from '../../testing/account.ts';
 import { send } from '../../testing/checked-client.ts';
@@ -12,7 +15,7 @@ const code = `exports.run = async (event) => {
   if (message === 'throw') throw new Error('broken for ' + email);
   if (message === 'nothing') return 'SUCCESS';
   const form = new URLSearchParams({ ...(message !== 'no oid' && process.env.CRM_OID && { oid: process.env.CRM_OID }), email });
-  const path = message === 'typo' ? process.env.CRM_PATH : '/servlet/servlet.WebToLead';
+  const path = message?.startsWith('/') ? message : message === 'typo' ? process.env.CRM_PATH : '/servlet/servlet.WebToLead';
   if (message === 'twice') await fetch('https://crm.example.com' + path, { method: 'POST', body: form });
   await fetch('https://crm.example.com' + path, { method: 'POST', body: form });
   return 'SUCCESS';
@@ -186,6 +189,27 @@ describe('GET /inspect/forms', () => {
     expect(await stops()).toEqual(['delivered', 'delivered']);
     for (const { executionId } of await formsOf(`q=${person}`))
       expect(await formsOf(`id=${executionId}`)).not.toMatchObject([{ stop: 'answered' }]);
+  });
+
+  it('lists a form that was passed to a real CRM as delivered, with the host and its status, and no other call to that host', async () => {
+    const crm = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+    await once(crm, 'listening');
+    const host = `127.0.0.1:${(crm.address() as AddressInfo).port}`; // it listens
+    const { person, lambda, submit, stops } = await makeForm();
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [
+      { op: 'add', path: '/properties/code', value: code.replaceAll('https://crm.example.com', `http://${host}`) },
+      { op: 'add', path: '/properties/env/CRM_API_BASEPATH', value: host },
+    ]);
+    const before = (await inspect('GET', '/outbound')).body.rules;
+    await inspect('PUT', '/outbound', { rules: [{ host, action: 'pass', enabled: true }] });
+    for (const message of ['', 'typo', '/services/oauth2/token']) await submit(message);
+    await inspect('PUT', '/outbound', { rules: before });
+    crm.close();
+    expect(await stops()).toEqual(['delivered', 'delivered']);
+    const [{ id, executionId, reason, rule }] = await formsOf(`q=${person}`);
+    expect([reason, rule]).toEqual([`sent to ${host}, which responded with 200`, undefined]);
+    expect(await formsOf(`id=${id}`)).toMatchObject([{ stop: 'delivered', id: executionId }]);
+    expect((await inspect('GET', `/figures?of=forms&q=${person}`)).body).toMatchObject({ ok: 2, failed: 0 });
   });
 
   it('names the rule that stopped a form, and counts the form as delivered when its replay arrives', async () => {

@@ -5,7 +5,7 @@ import { sharedPlatform } from '../../testing/platform.ts';
 import { resourceFactoryFor } from '../../testing/resource-factory.ts';
 import { createTenant } from '../../testing/tenant.ts';
 
-const SECRET = 'fern+moss/4711==';
+const SECRET = 'fern+moss/otter==';
 /** Sends its event to the mock GitLab as a variable, and logs it. */
 const CODE = `exports.run = async (event) => {
   const { url, token, value } = JSON.parse(event);
@@ -44,11 +44,11 @@ describe('the value of a masked variable', () => {
     for (const record of [invocation, exchange, invocations, requests]) {
       const text = JSON.stringify(record);
       expect(text).not.toContain('moss');
-      expect(text).not.toContain('4711');
+      expect(text).not.toContain('otter');
     }
     expect(JSON.stringify(invocation.logs)).toContain('sent [masked]');
     expect(JSON.stringify(exchange)).toContain('[masked]');
-    for (const q of ['moss', '4711', 'event:moss', 'log:moss']) {
+    for (const q of ['moss', 'otter', 'event:moss', 'log:moss']) {
       const query = encodeURIComponent(q);
       expect((await inspect(`/invocations?lambda=${lambda.id}&q=${query}`)).invocations ?? [], q).toEqual([]);
     }

@@ -1,11 +1,5 @@
-import {
-  type BodyPlace,
-  type CapturedBody,
-  MAX_CAPTURED_BYTES,
-  type SharedBodies,
-} from '../../model/exchange-record.ts';
-import { SLAB_BYTES } from '../../storage/records/buffer-pool.ts';
-import type { ByteLog } from '../../storage/records/byte-log.ts';
+import type { BodyPlace, CapturedBody, SharedBodies } from '../../model/exchange-record.ts';
+import { type ByteLog, SLAB_BYTES } from '../../storage/records/byte-log.ts';
 
 export interface KeptBody extends CapturedBody {
   /** True if the body is complete although its length differs, because secrets in it were hidden before. */
@@ -14,25 +8,26 @@ export interface KeptBody extends CapturedBody {
 
 export const NO_BODY: CapturedBody = { bytes: new Uint8Array(0), sizeBytes: 0 };
 
-/** Stores a body, or its beginning. @param candidate where the same body may be stored already */
-export function keepBody(bodies: ByteLog, { bytes, sizeBytes, isWhole }: KeptBody, candidate?: BodyPlace): BodyPlace {
-  const storedBytes = bytes.length > MAX_CAPTURED_BYTES ? bytes.subarray(0, MAX_CAPTURED_BYTES) : bytes;
-  if (
-    candidate &&
-    candidate[1] === storedBytes.length &&
-    candidate[2] === sizeBytes &&
-    bodies.isInMemory(candidate[0], storedBytes)
-  )
-    return candidate;
-  const at = bodies.append(storedBytes);
-  return isWhole ? [at, storedBytes.length, sizeBytes, 1] : [at, storedBytes.length, sizeBytes];
+/** Stores the captured part of a body. */
+export function keepBody(bodies: ByteLog, { bytes, sizeBytes, isWhole }: KeptBody): BodyPlace {
+  const at = bodies.append(bytes);
+  return isWhole ? [at, bytes.length, sizeBytes, 1] : [at, bytes.length, sizeBytes];
 }
 
-/** Stores a body that the records of a request and its invocation share. */
+/** Stores a body that the records of a request and its invocation share if it is the same memory. */
 export function keepShared(bodies: ByteLog, body: KeptBody, shared: SharedBodies, side: keyof SharedBodies): BodyPlace {
-  const position = keepBody(bodies, body, shared[side]);
-  shared[side] = position;
+  const stored = shared[side];
+  // It may be removed since.
+  if (stored && isSameMemory(stored.bytes, body.bytes) && bodies.read(stored.position[0], stored.position[1]))
+    return stored.position;
+  const position = keepBody(bodies, body);
+  shared[side] = { bytes: body.bytes, position };
   return position;
+}
+
+function isSameMemory(bytes: Uint8Array, otherBytes: Uint8Array): boolean {
+  const { buffer, byteOffset, length } = bytes;
+  return buffer === otherBytes.buffer && byteOffset === otherBytes.byteOffset && length === otherBytes.length;
 }
 
 /** Stores what is read only with the whole record. */

@@ -2,13 +2,14 @@ import type { FormStop, FormView } from '../../api/routes/forms.ts';
 import type { FormFacts } from '../../api/routes/recorded-queries.ts';
 import type { Lead, RefusedForm } from '../../mocks/crm/lead.ts';
 import type { MockCrm } from '../../mocks/crm/mock-crm.ts';
-import { hostnameIn, isKnownForm } from '../../model/crm-form.ts';
+import { hostnameIn, isCrmForm, isKnownForm } from '../../model/crm-form.ts';
 import type { FigureState } from '../../model/figures.ts';
 import { idIn, jsonIn, memberOf } from '../../model/json.ts';
 import { isResponseText, OWN_CRM } from '../../model/outbound-rule.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { mergedEnv } from '../../model/rules/hierarchy.ts';
 import { WEB_FORM } from '../../model/web-form.ts';
-import { crmHostIn } from '../../runtimes/lambdas/process/lambda-environment.ts';
+import { crmHostIn, namedForms, ownCrm } from '../../runtimes/lambdas/process/lambda-environment.ts';
 import type { Placed } from '../../storage/records/record-log.ts';
 import { failureText, isInputInvalid } from './failure-runs.ts';
 import { bodyAt } from './recorded-bodies.ts';
@@ -174,20 +175,24 @@ export class SentForms {
       const stop = placed && this.#cachedStop(key, () => this.#stopOfInvocation(placed.item));
       if (!placed || stop === undefined) return undefined;
       const { item } = placed;
-      const finalStop = isReplayed ? 'replayed' : stop;
-      const reasonOf = (answered: RecordedCall | undefined): string => {
+      const finalStop = isReplayed && stop !== 'delivered' ? 'replayed' : stop;
+      const reasonOf = (accepted: RecordedCall | undefined): string => {
         if (stop === 'unsent') return 'the lambda made no outbound call';
+        if (stop === 'delivered')
+          return accepted
+            ? `sent to ${new URL(accepted.url).host}, which responded with ${accepted.status}`
+            : 'sent to the CRM without interception';
         if (stop !== 'answered') return failureText(bodies, item, undefined);
-        return `an outbound rule responded ${answered ? `with ${answered.status} ` : ''}instead of the CRM`;
+        return `an outbound rule responded ${accepted ? `with ${accepted.status} ` : ''}instead of the CRM`;
       };
       const view = (): FormView => {
-        const answered = stop === 'answered' ? this.#answeredCallOf(item) : undefined;
+        const accepted = stop === 'answered' || stop === 'delivered' ? this.#acceptedCallOf(item) : undefined;
         return {
           ...{ seq: 0, id: item.executionId, at: item.acceptedAt, stop: finalStop },
-          reason: reasonOf(answered),
+          reason: reasonOf(accepted),
           mapped: payloadIn(bodyAt(bodies, item.event)?.bytes),
           ...{ lambdaId: item.lambdaId, lambdaName: item.lambdaName, executionId: item.executionId },
-          rule: (answered ?? failedCallOf(bodies, item))?.rules?.at(-1),
+          rule: stop === 'delivered' ? undefined : (accepted ?? failedCallOf(bodies, item))?.rules?.at(-1),
         };
       };
       const facts = factsOfInvocation(bodies, item, toSummaryView(item, seq, undefined), () => '');
@@ -214,24 +219,27 @@ export class SentForms {
     if (!isForm) return undefined;
     if (call) return isRejected ? 'rejected' : 'call';
     if (!outcome.ok) return isInvalid ? 'invalid' : 'failed';
-    if (this.#answeredCallOf(item)) return 'answered';
+    const accepted = this.#acceptedCallOf(item);
+    if (accepted) return isResponseText(ruleTextOf(accepted)) ? 'answered' : 'delivered';
     return outboundCalls === 0 && outboundFailures === 0 && isWebForm ? 'unsent' : undefined;
   }
 
-  /** The call with the form, if an outbound rule responded to it with success instead of the CRM. */
-  #answeredCallOf(item: RecordedInvocation): RecordedCall | undefined {
+  /** The call with the form, if a real CRM, or an outbound rule instead of it, responded to it with success. */
+  #acceptedCallOf(item: RecordedInvocation): RecordedCall | undefined {
     if (item.outboundCalls === 0) return undefined;
-    const basepath = memberOf(this.#view.find(item.lambdaId)?.properties.env, 'CRM_API_BASEPATH');
-    const crmHost = crmHostIn(typeof basepath === 'string' ? basepath : undefined)?.hostname;
-    const ruleOf = ({ rules }: RecordedCall) => rules?.at(-1)?.text ?? '';
+    const lambda = this.#view.find(item.lambdaId);
+    const env = lambda ? mergedEnv(this.#view, lambda) : {};
+    const crm = crmHostIn(env.CRM_API_BASEPATH);
+    // A rule may respond to any path of the CRM; a real CRM has other paths as well.
+    const paths = [...(ownCrm(env)?.formPaths ?? []), ...namedForms(env).flatMap((named) => named.paths)];
     const isForm = (call: RecordedCall) =>
-      call.method === 'POST' &&
-      URL.canParse(call.url) &&
-      (isKnownForm(new URL(call.url).pathname) ||
-        hostnameIn(new URL(call.url)) === crmHost ||
-        ruleOf(call).endsWith(` for ${OWN_CRM}`));
+      isCrmForm(call, crm ? [{ ...crm, paths }] : []) ||
+      (call.method === 'POST' &&
+        URL.canParse(call.url) &&
+        isResponseText(ruleTextOf(call)) &&
+        (hostnameIn(new URL(call.url)) === crm?.hostname || ruleTextOf(call).endsWith(` for ${OWN_CRM}`)));
     const call = detailsOf(this.#recorder.bodies, item)?.outbound.findLast(isForm);
-    return call && (call.status ?? 500) < 400 && isResponseText(ruleOf(call)) ? call : undefined;
+    return call && (call.status ?? 500) < 400 && call.caughtBy === undefined ? call : undefined;
   }
 
   /** Keys of the invocations whose form arrived when it was sent again. */
@@ -330,6 +338,8 @@ export class SentForms {
     return stop;
   }
 }
+
+const ruleTextOf = ({ rules }: RecordedCall) => rules?.at(-1)?.text ?? '';
 
 const namesCrm = ({ properties }: StoredResource) => memberOf(properties.env, 'CRM_OID') !== undefined;
 

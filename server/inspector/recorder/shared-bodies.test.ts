@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { MemoryFiles } from '../../storage/files/files.ts';
 import { RecordLogs } from '../../storage/records/record-logs.ts';
 import { invocation, TestGateway, text } from '../../testing/gateway.ts';
+import { keepShared } from './recorded-bodies.ts';
 import { Recorder } from './recorder.ts';
 
 const BOUNDS = { memoryBytes: 4 << 20, maxItems: 100, maxBytes: 64 << 20, maxDays: 7, onWarning: () => {} };
@@ -29,4 +31,17 @@ it.each(['invocation', 'request'])('an %s that ends first shares its bodies with
   expect([stored?.event, stored?.result]).toEqual([recordedRequest?.request, recordedRequest?.response]);
   expect(logs.bodies.end).toBeLessThan(3 * SIZE_BYTES);
   await gateway.stop();
+});
+
+it('a body that was removed from memory before it was saved is stored again', async () => {
+  const logs = new RecordLogs({ ...BOUNDS, files: new MemoryFiles(), nowMs: Date.now });
+  await logs.open();
+  logs.bodies.append(Buffer.from('saved'));
+  await logs.save();
+  const [body, shared] = [{ bytes: Buffer.from('body'), sizeBytes: 4 }, {}];
+  keepShared(logs.bodies, body, shared, 'request');
+  logs.bodies.append(new Uint8Array(2 * BOUNDS.memoryBytes));
+  const [at, keptBytes] = keepShared(logs.bodies, body, shared, 'request');
+  expect(logs.bodies.read(at, keptBytes)?.toString()).toBe('body');
+  await logs.stop();
 });

@@ -240,29 +240,27 @@ interface FrameHead extends RecordHead {
   referred: number;
 }
 
-export class FrameWriter {
-  #scratch = Buffer.allocUnsafeSlow(16 * 1024);
+let scratch = Buffer.allocUnsafeSlow(16 * 1024);
 
-  /** Valid until the next call. @param tail at most 65535 bytes */
-  write(head: FrameHead, json: string, tail: Uint8Array): Buffer {
-    const most = FRAME_HEAD_BYTES + json.length * 3 + tail.length;
-    if (most > this.#scratch.length) this.#scratch = Buffer.allocUnsafeSlow(2 * most);
-    const frame = this.#scratch;
-    const tailAt = FRAME_HEAD_BYTES + frame.write(json, FRAME_HEAD_BYTES);
-    frame.set(tail, tailAt);
-    const length = tailAt + tail.length;
-    frame.writeUInt32LE(length, HEAD.length);
-    frame.writeDoubleLE(head.seq, HEAD.seq);
-    frame.writeDoubleLE(head.atMs, HEAD.atMs);
-    frame.writeDoubleLE(head.key, HEAD.key);
-    frame.writeDoubleLE(head.group, HEAD.group);
-    frame.writeDoubleLE(head.referred, HEAD.referred);
-    frame.writeUInt16LE(head.mark, HEAD.mark);
-    frame.writeUInt16LE(tail.length, HEAD.tail);
-    const frameBytes = frame.subarray(0, length);
-    frame.writeUInt32LE(crc32(frameBytes.subarray(CRC_FROM)), HEAD.crc);
-    return frameBytes;
-  }
+/** Valid until the next call. @param tail at most 65535 bytes */
+export function writeFrame(head: FrameHead, json: string, tail: Uint8Array): Buffer {
+  const most = FRAME_HEAD_BYTES + json.length * 3 + tail.length;
+  if (most > scratch.length) scratch = Buffer.allocUnsafeSlow(2 * most);
+  const frame = scratch;
+  const tailAt = FRAME_HEAD_BYTES + frame.write(json, FRAME_HEAD_BYTES);
+  frame.set(tail, tailAt);
+  const length = tailAt + tail.length;
+  frame.writeUInt32LE(length, HEAD.length);
+  frame.writeDoubleLE(head.seq, HEAD.seq);
+  frame.writeDoubleLE(head.atMs, HEAD.atMs);
+  frame.writeDoubleLE(head.key, HEAD.key);
+  frame.writeDoubleLE(head.group, HEAD.group);
+  frame.writeDoubleLE(head.referred, HEAD.referred);
+  frame.writeUInt16LE(head.mark, HEAD.mark);
+  frame.writeUInt16LE(tail.length, HEAD.tail);
+  const frameBytes = frame.subarray(0, length);
+  frame.writeUInt32LE(crc32(frameBytes.subarray(CRC_FROM)), HEAD.crc);
+  return frameBytes;
 }
 
 /** Undefined if it is not a frame any more. The tail shares its bytes. The checksum was verified when the file was opened. */

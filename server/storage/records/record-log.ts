@@ -1,14 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type BufferPool, SLAB_BYTES } from './buffer-pool.ts';
-import { ByteLog } from './byte-log.ts';
+import { type BufferPool, ByteLog, SLAB_BYTES } from './byte-log.ts';
 import {
   type DamagedRange,
   FRAME_HEAD_BYTES,
-  FrameWriter,
   type LogFiles,
   type LogSegment,
   readFrame,
   scanFrames,
+  writeFrame,
 } from './log-files.ts';
 import { type MarkedPlace, numberOf, type RecordFigures, type RecordFlags, RecordIndex } from './record-index.ts';
 
@@ -54,7 +53,6 @@ export class RecordLog<T> {
   readonly log: ByteLog;
   readonly #options: RecordLogOptions<T>;
   readonly #columns = new RecordIndex();
-  readonly #writer = new FrameWriter();
   /** Most records have the same owner as the previous one. */
   #lastGroup = { text: '', number: 0 };
   #next = 1;
@@ -109,7 +107,7 @@ export class RecordLog<T> {
     const seq = this.#next++;
     if (group !== this.#lastGroup.text) this.#lastGroup = { text: group, number: numberOf(group) };
     const head = { seq, atMs, key: numberOf(key), group: this.#lastGroup.number, mark, referred };
-    const frame = this.#writer.write(head, json, tail);
+    const frame = writeFrame(head, json, tail);
     this.log.keepTogether(frame.length);
     const start = this.log.append(frame);
     this.#columns.set(head, start, frame.length, figures);

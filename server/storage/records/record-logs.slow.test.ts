@@ -442,6 +442,23 @@ describe('Records in files', () => {
     await again.logs.stop();
   });
 
+  it('are written as they were although their memory is needed during the write', async () => {
+    const files = new TestFiles();
+    const bounds = { memoryBytes: 2 * MIB };
+    const opened = await open(files, bounds);
+    add(opened, 'first', 'first', body(1));
+    files.before = (step) => {
+      if (step !== 'append') return;
+      files.before = () => undefined;
+      for (let n = 0; n < 500; n++) add(opened, `k${n}`, `k${n}`, Buffer.alloc(20_000, n));
+    };
+    await opened.logs.save();
+    await opened.logs.stop();
+    const again = await open(files, bounds);
+    expect(again.logs.bodies.read(...(again.notes.find('first')?.item.body ?? [0, 0]))).toEqual(body(1));
+    await again.logs.stop();
+  });
+
   it('that memory had no space for while they could not be written are lost, and no others', async () => {
     const files = new TestFiles();
     const bounds = { memoryBytes: 2 * MIB };

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { reasonOf } from '../../model/errors.ts';
 import type { StoreFiles } from '../files/files.ts';
-import { BufferPool, SLAB_BYTES } from './buffer-pool.ts';
-import { ByteLog } from './byte-log.ts';
+import { BufferPool, ByteLog, SLAB_BYTES } from './byte-log.ts';
 import { LogFiles, setAsideName } from './log-files.ts';
 import { RecordLog, type RecordLogOptions } from './record-log.ts';
 
