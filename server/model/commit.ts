@@ -46,7 +46,7 @@ export interface Change {
 /** Called after a commit is durable, in order. */
 export type CommitListener = (commit: Commit, changes: readonly Change[]) => void;
 
-interface CauseProof extends Pick<Caller, 'tokenId' | 'apiKey'> {
+interface CauseProof extends Partial<Record<'tokenId' | 'apiKey', string | undefined>> {
   /** Trace of the request: calls of a lambda have the trace of the request that invoked it. */
   traceId?: string | undefined;
 }
@@ -54,16 +54,14 @@ interface CauseProof extends Pick<Caller, 'tokenId' | 'apiKey'> {
 /** Neither saved with the commit nor returned. */
 const proofs = new WeakMap<Cause, CauseProof>();
 
-export function causeOf(
-  {
-    caller,
-    via,
-    requestId,
-    traceId,
-  }: { caller: Caller; via: Cause['via']; requestId?: string; traceId?: string | undefined },
-  action: string,
-  note?: string,
-): Cause {
+interface ChangeRequest {
+  caller: Caller;
+  via: Cause['via'];
+  requestId?: string;
+  traceId?: string | undefined;
+}
+
+export function causeOf({ caller, via, requestId, traceId }: ChangeRequest, action: string, note?: string): Cause {
   const cause: Cause = {
     actor: { id: caller.userId, name: caller.name },
     via,
@@ -72,7 +70,7 @@ export function causeOf(
     ...(note !== undefined && { note }),
   };
   const { tokenId, apiKey } = caller;
-  proofs.set(cause, { ...(tokenId !== undefined && { tokenId }), ...(apiKey !== undefined && { apiKey }), traceId });
+  proofs.set(cause, { tokenId, apiKey, traceId });
   return cause;
 }
 

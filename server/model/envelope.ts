@@ -6,6 +6,14 @@ import { parseWith } from './rules/validate.ts';
 import { parseTypeName } from './type-names.ts';
 
 const MAX_NAME = 255;
+const NOT_PLAIN = 'must not contain __proto__ or an infinite number';
+
+/** Is a parsed value JSON, without infinite numbers and prototype members? */
+function isPlainJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  return Object.entries(value).every(([name, member]) => name !== '__proto__' && isPlainJson(member));
+}
 
 /** The members of a record that clients can write (D-030, D-031). Unknown and read-only ones are dropped. */
 export const envelopeSchema = z.object({
@@ -16,36 +24,18 @@ export const envelopeSchema = z.object({
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are refused; `\\P{Cc}` is not known to all clients of the document
     .regex(/^[^\x00-\x1f\x7f-\x9f]*$/, 'must not contain control characters')
     .describe('Unique among siblings of its type'),
-  description: z.string('must be a string').optional(),
-  resource_type: z.string('must be a string').optional().describe('Full type name or type id; must match the route'),
-  id: z.guid('must be a UUID').optional().describe('Optional on create; 409 if the id is taken'),
-  properties: z.record(z.string(), z.json(), 'must be an object').optional(),
-  tags: z.array(z.string('must be a string'), 'must be an array of strings').optional(),
-  variables: z.record(z.string(), z.string('must be a string'), 'must be an object of strings').optional(),
+  description: z.string('must be a string').exactOptional(),
+  resource_type: z
+    .string('must be a string')
+    .exactOptional()
+    .describe('Full type name or type id; must match the route'),
+  id: z.guid('must be a UUID').exactOptional().describe('Optional on create; 409 if the id is taken'),
+  properties: z.record(z.string(), z.custom<Json>(isPlainJson, NOT_PLAIN), 'must be an object').exactOptional(),
+  tags: z.array(z.string('must be a string'), 'must be an array of strings').exactOptional(),
+  variables: z.record(z.string(), z.string('must be a string'), 'must be an object of strings').exactOptional(),
 });
 
-/** An envelope whose properties are known to be JSON: the schema of the type validates them. */
-const envelopeOfJson = envelopeSchema.extend({
-  properties: z.record(z.string(), z.unknown(), 'must be an object').optional(),
-});
-
-export interface Envelope {
-  name: string;
-  description?: string;
-  resource_type?: string;
-  id?: string;
-  properties: JsonObject;
-  tags?: string[];
-  variables?: Record<string, string>;
-}
-
-/** Is the value valid JSON, without infinite numbers and without prototype members? */
-function isPlainJson(value: Json | undefined): boolean {
-  if (typeof value === 'number') return Number.isFinite(value);
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(isPlainJson);
-  return Object.entries(value).every(([name, member]) => name !== '__proto__' && isPlainJson(member));
-}
+export type Envelope = z.output<typeof envelopeSchema> & { properties: JsonObject };
 
 function withoutNulls(object: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
@@ -58,17 +48,14 @@ export function parseEnvelope(body: Json | undefined, type: ResourceType): Envel
       'invalid_body',
       `the body must be a JSON object that describes the ${type.singular}, with at least a name`,
     );
-  const schema = isPlainJson(body.properties) ? envelopeOfJson : envelopeSchema;
-  const { properties, ...members } = parseWith(schema, withoutNulls(body));
+  // A record schema would drop this member without an error.
+  const unsafe = ['properties', 'variables'].find((name) => Object.hasOwn(Object(body[name]), '__proto__'));
+  if (unsafe) throw invalid(`/${unsafe}`, NOT_PLAIN);
+  const { properties, ...members } = parseWith(envelopeSchema, withoutNulls(body));
   if (type.nameRule && !(type.nameRule.pattern.test(members.name) && members.name.length <= type.nameRule.maxLength)) {
     throw invalid('/name', `must ${type.nameRule.hint}`);
   }
-  const presentMembers = Object.entries(members).filter(([, value]) => value !== undefined);
-  return {
-    ...(Object.fromEntries(presentMembers) as Omit<Envelope, 'properties'>), // removed absent members
-    // The schema ensures that the properties, if any, are an object of JSON values.
-    properties: withoutNulls((properties ?? {}) as JsonObject),
-  };
+  return { ...members, properties: withoutNulls(properties ?? {}) };
 }
 
 /** Validates the properties with the schema of the type: server-set ones are ignored (D-028), null ones are absent. */

@@ -12,8 +12,9 @@ export function memberOf(value: unknown, name: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
+/** The id in a reference, which is an id or a link. */
 export function idIn(value: unknown): string | undefined {
-  const id = memberOf(value, 'id');
+  const id = typeof value === 'string' ? value : memberOf(value, 'id');
   return typeof id === 'string' ? id.toLowerCase() : undefined;
 }
 

@@ -4,10 +4,10 @@ import type { Json } from './json.ts';
 
 export interface Period {
   /** Five fields, or six with seconds first; UTC unless `timezone` is set. */
-  cron?: string;
-  timezone?: string;
-  intervalMs?: number;
-  payload?: Json;
+  cron?: string | undefined;
+  timezone?: string | undefined;
+  intervalMs?: number | undefined;
+  payload?: Json | undefined;
 }
 
 const MAX_INTERVAL_S = 366 * 24 * 60 * 60;
@@ -45,13 +45,8 @@ export function periodOf(stored: Json | undefined): Period | undefined {
   if (stored === undefined) return undefined;
   const { cron, timezone, interval_seconds: interval, payload } = periodicInfo.safeParse(stored).data ?? {};
   if (cron === undefined && interval === undefined) return undefined;
-  return {
-    ...(cron !== undefined && { cron }),
-    ...(timezone !== undefined && { timezone }),
-    ...(interval !== undefined && { intervalMs: interval * 1_000 }),
-    // It comes from a record, which is JSON.
-    ...(payload !== undefined && { payload: payload as Json }),
-  };
+  // The payload comes from a record, which is JSON.
+  return { cron, timezone, intervalMs: interval && interval * 1_000, payload: payload as Json | undefined };
 }
 
 /** The first due time after `afterMs` that has not passed; undefined if there is none. */

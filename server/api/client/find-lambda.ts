@@ -9,12 +9,7 @@ import type { RowClient } from './route-client.ts';
 /** Makes the error where no resource, or more than one, matches. */
 type Refused = (reason: string, isAmbiguous: boolean) => Error;
 
-/** Finds the id of a lambda by its id, by its path (organizations, workspace, environment, name), or by its name alone. */
-export function findLambdaBy(client: RowClient, named: string, refused: Refused): Promise<string> {
-  return findByName(client, ['lambdas'], named, refused);
-}
-
-/** Finds the id of a resource of one of these types in the same way. */
+/** Finds the id of a resource of one of these types by its id, by its path, such as `/demo/website/development/shop`, or by its name alone. */
 export async function findByName(
   client: RowClient,
   collections: readonly TypeWord[],

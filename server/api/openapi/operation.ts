@@ -14,13 +14,13 @@ export interface Conversion {
 const ANY_REQUEST = [400, 403, 408, 414, 431];
 
 /** The error statuses of a route: those that follow from its requirements and those that it declares, ascending. */
-export function refusalsOf({ route, permission: right, target, body, errors = [] }: Route): number[] {
+export function refusalsOf({ route, permission: right, body, errors = [] }: Route): number[] {
   const ofBody = body?.mediaTypes.includes('*/*') ? [413] : [413, 415];
   const statuses = new Set([
     ...ANY_REQUEST,
     ...(right === 'none' ? [] : [401]),
-    // The organization must exist.
-    ...(target || route.includes('{fqon}') ? [404] : []),
+    // What the path names must exist, but for a key or token to revoke (D-174).
+    ...(/\{(?!(api_key|token)\})/.test(route) ? [404] : []),
     ...(body ? ofBody : []),
     // Writes can fail: the disk can be full, or the platform can be stopping.
     ...(route.startsWith('get ') ? [] : [503]),

@@ -80,12 +80,10 @@ export const deliveryRoutes = defineRoutes('Delivery', {
       value: 'north',
     }),
     answer: noContent,
-    errors: [404],
   }),
   removePipelineVariable: route('delete /inspect/scm/projects/{project_id}/variables/{variable_key}', 'root', {
     summary: 'Remove a variable of a project',
     answer: noContent,
-    errors: [404],
   }),
   listPipelineRuns: route('get /inspect/pipelines', 'caller', {
     summary: 'List pipeline runs, newest first',
@@ -118,23 +116,22 @@ export const deliveryRoutes = defineRoutes('Delivery', {
       'Runs the job on the same commit with the artifacts of earlier jobs, as a separate run with the other id ' +
       'in `retryOf`. The response is sent when the run has started.',
     answer: accepted(run),
-    errors: [404, 409],
+    errors: [409],
   }),
   stopPipelineRun: route('post /inspect/pipelines/{pipeline_id}/stop', 'root', {
     summary: 'Stop a run that the platform started',
     description: 'The response is immediate. The run becomes `canceled` when its runner has ended.',
     answer: accepted(object('PipelineRunId', { id: z.string() })),
-    errors: [404, 409],
+    errors: [409],
   }),
   readPipelineRun: route('get /inspect/pipelines/{pipeline_id}', 'caller', {
     summary: 'Read a run with its log',
     answer: ok(wholeRun),
-    errors: [404],
   }),
   tellPipelineRun: route('put /inspect/pipelines/{pipeline_id}', 'root', {
     summary: 'Report the progress of a run',
     body: json(named('PipelineProgress', pipelineProgress), { state: 'success', jobs: [] }),
     answer: ok(run),
-    errors: [404, 409],
+    errors: [409],
   }),
 });

@@ -1,20 +1,11 @@
 import { z } from 'zod';
-import { FAULT_SERVICES, faultRequest } from '../../model/fault-rule.ts';
+import { faultRequest } from '../../model/fault-rule.ts';
 import { count, named, object, strictObject, time } from '../schemas/parts.ts';
 import { created, defineRoutes, json, noContent, ok, route } from './route.ts';
 
 const faultRule = object('FaultRule', {
   id: z.string().describe('The value of the header `X-Terrarium-Fault` of responses to which the rule applied'),
-  service: z.enum(FAULT_SERVICES),
-  method: z.string().optional(),
-  path: z.string().optional(),
-  status: z.int().optional(),
-  delayMs: z.int().optional(),
-  cut: z.literal(true).optional(),
-  times: z.int().optional(),
-  after: z.int().optional(),
-  percent: z.int().optional(),
-  seed: z.int().optional().describe('Present with `percent`'),
+  ...faultRequest.shape,
   matched: count.describe('Number of requests that matched'),
   applied: count.describe('Number of requests to which the rule applied'),
 });
@@ -47,7 +38,6 @@ export const faultRoutes = defineRoutes('Faults and clock', {
   deleteFault: route('delete /inspect/faults/{fault_id}', 'root', {
     summary: 'Delete a fault rule',
     answer: noContent,
-    errors: [404],
   }),
 });
 

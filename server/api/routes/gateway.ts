@@ -89,7 +89,6 @@ export const builtInRoutes = defineRoutes('Gateway', {
       ),
       headers: latency,
     },
-    errors: [404],
     security: ['bearer'],
   }),
 });
@@ -119,7 +118,7 @@ export const endpointRoutes: Routes = defineRoutes(
         }),
         areCredentialsOptional: true,
         answer: published,
-        errors: [404, 405, 429, 500, 501, 502, 503, 504],
+        errors: [405, 429, 500, 501, 502, 503, 504],
       }),
     ]),
   ),

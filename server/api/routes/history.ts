@@ -60,7 +60,9 @@ export type DifferenceView = z.output<typeof difference>;
 const madeCommit = object('MadeCommit', { commit: commit.optional() });
 const restoreAnswer = ok(madeCommit, 'The commit; null if the world was already in this state');
 const restoreRequest = strictObject('RestoreRequest', {
-  at: z.union([seq, z.string().min(1)]).describe('Commit number or ISO time'),
+  at: z
+    .union([seq, z.string().min(1)], { error: 'must be a commit number or an ISO time' })
+    .describe('Commit number or ISO time'),
 });
 
 const snapshot = object('Snapshot', {
@@ -128,7 +130,7 @@ export const historyRoutes = defineRoutes('History', {
   readCommit: route('get /inspect/history/{commit_seq}', 'caller', {
     summary: 'Read a change',
     answer: ok(commit),
-    errors: [404, 503],
+    errors: [503],
   }),
   revertCommit: route('post /inspect/history/{commit_seq}/revert', 'root', {
     summary: 'Revert a change',
@@ -136,7 +138,7 @@ export const historyRoutes = defineRoutes('History', {
       'Adds a commit that undoes the change, so you can revert it too. The request fails if later commits ' +
       'changed the same members or if the result would not be a valid world; `details` lists the reasons.',
     answer: ok(madeCommit),
-    errors: [404, 409],
+    errors: [409],
   }),
   readWorldAt: route('get /inspect/world', SEES_ALL, {
     summary: 'Read the world at a moment',
@@ -202,18 +204,17 @@ export const snapshotRoutes = defineRoutes('Snapshots', {
     summary: 'Compare a snapshot with the current world',
     query: { resource: ofResource, brief },
     answer: ok(difference),
-    errors: [404, 503],
+    errors: [503],
   }),
   restoreSnapshot: route('post /inspect/snapshots/{snapshot_name}/restore', 'root', {
     summary: 'Restore the entire world to a snapshot',
     description: RESTORES,
     answer: restoreAnswer,
-    errors: [404, 409],
+    errors: [409],
   }),
   deleteSnapshot: route('delete /inspect/snapshots/{snapshot_name}', 'root', {
     summary: 'Delete a snapshot',
     answer: noContent,
-    errors: [404],
   }),
   exportArchive: route('get /inspect/archive', 'root', {
     summary: 'Export the platform as one file',

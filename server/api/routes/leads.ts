@@ -58,6 +58,5 @@ export const leadRoutes = defineRoutes('Captured leads', {
   deleteLead: route('delete /inspect/leads/{lead_id}', 'root', {
     summary: 'Delete a captured lead',
     answer: noContent,
-    errors: [404],
   }),
 });

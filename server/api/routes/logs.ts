@@ -14,8 +14,10 @@ export type OutboundBody = z.output<typeof outboundBody>;
 
 export const outboundCall = z.object({
   startedAt: time,
-  method: z.string().describe('`TCP`, `TLS` or `UDP` for a connection without HTTP'),
-  url: z.string().describe('`tcp://db.example:5432` for a connection without HTTP'),
+  method: z.string().describe('`TCP`, `TLS`, `UDP` or `DNS` for a connection without HTTP'),
+  url: z
+    .string()
+    .describe('`tcp://db.example:5432` for a connection without HTTP, `dns://shop.example?type=MX` for a look-up'),
   durationMs: z.number(),
   status: z.int().optional(),
   error: z.string().optional(),

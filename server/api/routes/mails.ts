@@ -58,17 +58,14 @@ export const mailRoutes = defineRoutes('Captured mails', {
   readMail: route('get /inspect/mails/{mail_id}', 'caller', {
     summary: 'Read a captured mail',
     answer: ok(mail),
-    errors: [404],
   }),
   readMailSource: route('get /inspect/mails/{mail_id}/source', 'caller', {
     summary: 'Download the source of a captured mail',
     answer: stream(z.string(), 'message/rfc822'),
-    errors: [404],
   }),
   readMailAttachment: route('get /inspect/mails/{mail_id}/attachments/{attachment_number}', 'caller', {
     summary: 'Download an attachment of a captured mail',
     answer: stream(z.string(), 'application/octet-stream'),
-    errors: [404],
   }),
   deleteMails: route('delete /inspect/mails', 'root', {
     summary: 'Delete all captured mails',

@@ -7,7 +7,7 @@ import { named, object } from '../schemas/parts.ts';
 import { context, referenceEntry } from './meta-global.ts';
 import { filled, openRoutes } from './meta-open.ts';
 import { text } from './parameter.ts';
-import { anyRecord, changedRecord, listAnswer, listQuery, patch, readQuery, removal } from './records.ts';
+import { anyRecord, listAnswer, listQuery, patch, readQuery, removal } from './records.ts';
 import { defineRoutes, noContent, ok, permission, type Route, type Routes, readJson, route } from './route.ts';
 
 const ENV_SUMMARY = 'Organization, workspace and environment of the resource';
@@ -31,46 +31,25 @@ const entitlement = named(
 
 /** The routes for `resources`, which represents any type. */
 export const resourceRoutes: Routes = defineRoutes('Resources of any type', {
-  listResources: {
-    ...ofAny(openRoutes.listRecords, listQuery),
-    summary: 'List the resources of an organization',
-    answer: listAnswer(anyRecord),
-  },
+  listResources: ofAny(openRoutes.listRecords, 'List the resources of an organization', listQuery),
   listChildren: {
-    ...filled(openRoutes.listChildRecords, { child_word: 'resources' }, '*', listQuery),
+    ...filled(openRoutes.listChildRecords, { child_word: 'resources' }),
     summary: 'List the children of a resource',
-    answer: listAnswer(anyRecord),
   },
-  readResource: {
-    ...ofAny(openRoutes.readRecord),
-    summary: 'Read a resource by id',
-    answer: ok(anyRecord),
-  },
-  patchResource: {
-    ...ofAny(openRoutes.patchRecord),
-    summary: 'Update a resource with a JSON Patch',
-    answer: changedRecord(anyRecord),
-  },
-  replaceResource: {
-    ...ofAny(openRoutes.replaceRecord),
-    summary: 'Replace a resource, if its type supports it',
-    answer: changedRecord(anyRecord),
-  },
-  deleteResource: {
-    ...ofAny(openRoutes.deleteRecord, { force: removal.force }),
-    summary: 'Delete a resource',
-    answer: noContent,
-  },
+  readResource: ofAny(openRoutes.readRecord, 'Read a resource by id'),
+  patchResource: ofAny(openRoutes.patchRecord, 'Update a resource with a JSON Patch'),
+  replaceResource: ofAny(openRoutes.replaceRecord, 'Replace a resource, if its type supports it'),
+  deleteResource: ofAny(openRoutes.deleteRecord, 'Delete a resource', { force: removal.force }),
 });
 
-function ofAny(row: Route, query: Route['query'] = {}) {
+function ofAny(row: Route, summary: string, query: Route['query'] = {}) {
   const { description: _, ...reported } = filled(
     row,
     { word: 'resources', replaceable_id: '{resource_id}' },
     '*',
     query,
   );
-  return reported;
+  return { ...reported, summary };
 }
 
 /** Routes with the same paths for resources of any type (D-005, D-015, D-186, D-210). */
@@ -79,32 +58,26 @@ export const anyRoutes = defineRoutes('Resources of any type', {
     summary: 'Read a resource without naming an organization',
     query: readQuery,
     answer: ok(anyRecord),
-    errors: [404],
   }),
   readContextOfOrganization: route('get /meta/{fqon}/context', permission('org.view', 'fqon'), {
     summary: ENV_SUMMARY,
     answer: ok(context),
-    errors: [404],
   }),
   listActionsOfOrganization: route('get /meta/{fqon}/actions', permission('org.view', 'fqon'), {
     summary: NOTHING_TO_DO,
     answer: emptyList,
-    errors: [404],
   }),
   readContextOfResource: route(`get ${AT_RESOURCE}/context`, permission('*.view', 'resource_id'), {
     summary: ENV_SUMMARY,
     answer: ok(context),
-    errors: [404],
   }),
   listActionsOfResource: route(`get ${AT_RESOURCE}/actions`, permission('*.view', 'resource_id'), {
     summary: NOTHING_TO_DO,
     answer: emptyList,
-    errors: [404],
   }),
   readContextOfChild: route(`get ${AT_RESOURCE}/{child_word}/{child_id}/context`, permission('*.view', 'child_id'), {
     summary: ENV_SUMMARY,
     answer: ok(context),
-    errors: [404],
   }),
   listNotEmulated: route('get /meta/{fqon}/{listed_word}', 'caller', {
     acceptedValues: { listed_word: listedOnlyWords },
@@ -128,12 +101,11 @@ const allOf = <const Path extends `/${string}`, const Node extends string>(path:
       summary: 'List the entitlements that are set on this resource',
       query: { ...listQuery, action: text('Only the entitlement of this action', { examples: ['container.view'] }) },
       answer: listAnswer(entitlement),
-      errors: [404],
     }),
     createEntitlement: route(`post ${path}`, permission('entitlement.create', node), {
       summary: 'Always rejected: every action already has an entitlement',
       body: readJson(entitlementRequest, readNewEntitlement, exampleEntitlement),
-      errors: [404, 409],
+      errors: [409],
     }),
   });
 
@@ -143,25 +115,23 @@ const oneOf = <const Path extends `/${string}`, const On extends string>(path: P
       summary: 'Read an entitlement',
       query: readQuery,
       answer: ok(entitlement),
-      errors: [404],
     }),
     replaceEntitlement: route(`put ${path}/{${on}}`, permission('entitlement.update', on), {
       summary: 'Replace an entitlement',
       description: 'The difference from the inherited identities is stored and applies to everything below.',
       body: readJson(entitlementRequest, readEntitlement, exampleEntitlement),
       answer: ok(entitlement),
-      errors: [404, 409],
+      errors: [409],
     }),
     patchEntitlement: route(`patch ${path}/{${on}}`, permission('entitlement.update', on), {
       summary: 'Update an entitlement with a JSON Patch',
       body: { ...patch, example: [{ op: 'replace', path: '/properties/identities', value: [EXAMPLE_ID] }] },
       answer: ok(entitlement),
-      errors: [404, 409, 422],
+      errors: [409, 422],
     }),
     resetEntitlement: route(`delete ${path}/{${on}}`, permission('entitlement.delete', on), {
       summary: 'Restore the inherited identities',
       answer: noContent,
-      errors: [404],
     }),
   });
 
@@ -208,12 +178,10 @@ export const referenceRoutes = defineRoutes('Reference lists', {
   readResourceType: route(`get ${ONE_TYPE}`, 'caller', {
     summary: 'Read a resource type',
     answer: ok(referenceEntry),
-    errors: [404],
   }),
   readSchemaOfType: route(`get ${ONE_TYPE}/schema`, 'caller', {
     summary: "Read the JSON Schema of a type's properties",
     answer: ok(z.looseObject({}).describe('A JSON Schema')),
-    errors: [404],
   }),
   listTypeProperties: route(`get ${ONE_TYPE}/typeproperties`, 'caller', {
     summary: 'List the properties of a type',
@@ -226,19 +194,16 @@ export const referenceRoutes = defineRoutes('Reference lists', {
         }),
       ),
     ),
-    errors: [404],
   }),
   listResourcesOfType: route(`get ${ONE_TYPE}/resources`, 'caller', {
     summary: 'List resources of a type in an organization',
     query: listQuery,
     answer: listAnswer(anyRecord),
-    errors: [404],
   }),
   searchResourcesOfType: route(`get ${ONE_TYPE}/resources/search`, 'caller', {
     summary: 'List resources of a type that match at least one criterion',
     query: listQuery,
     answer: listAnswer(anyRecord),
-    errors: [404],
   }),
 });
 

@@ -35,6 +35,7 @@ const userCriteria = {
 };
 const userRecords = ok(z.array(user), 'Records');
 const searchesGroups = {
+  tag: 'Groups',
   query: { name: required(text('Group name; `*` matches any text')) },
   answer: ok(z.array(recordSchema('groups')), 'Records'),
 } as const;
@@ -135,29 +136,24 @@ export const organizationRoutes = defineRoutes('Organizations', {
   }),
 });
 
-const workspaceRoutes = defineRoutes('Workspaces', {
+/** Lists and searches over the entire platform (D-016, D-017, D-188, D-189). */
+export const globalRoutes = defineRoutes('Users', {
   searchWorkspaces: route('get /meta/workspaces/search', 'caller', {
     ...searchesNames,
+    tag: 'Workspaces',
     summary: 'List the names of workspaces with a prefix',
   }),
-});
-
-const environmentRoutes = defineRoutes('Environments', {
   searchEnvironments: route('get /meta/environments/search', 'caller', {
     ...searchesNames,
+    tag: 'Environments',
     summary: 'List the names of environments with a prefix',
   }),
-});
-
-const ruleRoutes = defineRoutes('Rules', {
   listAllRules: route('get /meta/rules', 'caller', {
+    tag: 'Rules',
     summary: 'List all rules',
     query: { ...listQuery, type: ruleType },
     answer: listAnswer(recordSchema('rules')),
   }),
-});
-
-const userRoutes = defineRoutes('Users', {
   listAllUsers: route('get /meta/users', 'caller', {
     summary: 'List all users',
     query: listQuery,
@@ -178,22 +174,15 @@ const userRoutes = defineRoutes('Users', {
     query: { ...userCriteria, username: text('Same as `name`') },
     answer: userRecords,
   }),
-});
-
-const groupRoutes = defineRoutes('Groups', {
   searchGroups: route('get /meta/groups/search', 'caller', {
-    summary: 'Search groups',
     ...searchesGroups,
+    summary: 'Search groups',
   }),
   searchGroupsOf: route('get /meta/{fqon}/groups/search', 'caller', {
-    summary: 'Search groups of an organization and of the organizations above',
     ...searchesGroups,
+    summary: 'Search groups of an organization and of the organizations above',
   }),
 });
-
-/** Lists and searches over the entire platform (D-016, D-017, D-188, D-189). */
-export const globalTables = [workspaceRoutes, environmentRoutes, ruleRoutes, userRoutes, groupRoutes];
-export const globalRoutes = { ...workspaceRoutes, ...environmentRoutes, ...ruleRoutes, ...userRoutes, ...groupRoutes };
 
 /** A reference to the response of a route of one type. */
 export const initialized = object('Initialized', { status: z.literal('initialized'), providers: z.array(link) });

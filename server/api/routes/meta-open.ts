@@ -28,18 +28,17 @@ const lists = {
   permission: 'caller',
   query: listQuery,
   answer: listAnswer(anyRecord),
-  errors: [404],
 } as const;
 const creates = {
   body: wholeRecord(),
   answer: createdWithLocation(anyRecord),
-  errors: [404, 409, 422, 501],
+  errors: [409, 422, 501],
 } as const;
-const reads = { query: readQuery, answer: ok(anyRecord), errors: [404] } as const;
+const reads = { query: readQuery, answer: ok(anyRecord) } as const;
 const patches = {
   body: patch,
   answer: changedRecord(anyRecord),
-  errors: [404, 409, 422],
+  errors: [409, 422],
 } as const;
 const replaces = {
   description:
@@ -47,14 +46,14 @@ const replaces = {
     'record.',
   body: wholeRecord(),
   answer: changedRecord(anyRecord),
-  errors: [404, 409],
+  errors: [409],
 } as const;
-const deletes = { query: removal, answer: noContent, errors: [404, 409] } as const;
+const deletes = { query: removal, answer: noContent, errors: [409] } as const;
 const acts = {
   when: 'action',
   permission: 'caller',
   summary: 'Actions on lists are not emulated',
-  errors: [404, 501],
+  errors: [501],
 } as const;
 const patchesList = { permission: 'caller', summary: 'A list cannot be patched' } as const;
 /** Users can change some properties of their own record (D-117). The patch defines which permission is needed. */
@@ -111,7 +110,7 @@ function typeWordsWith(isOne: (type: ResourceType) => boolean | undefined): Type
 const moves = {
   acceptedValues: { word: MOVABLE },
   answer: accepted(anyRecord),
-  errors: [404, 409, 503],
+  errors: [409, 503],
 } as const;
 const moveRight = (verb: string, to: string): readonly Permission[] => [
   ...permission(`*.${verb}`, 'resource_id'),

@@ -5,7 +5,7 @@ import { defineRoutes, type Route, type Routes, type Verb } from './route.ts';
 /* Routes that always fail with an explanation, because clients try them. The document does not list them. */
 
 const CHILDREN = '/meta/{fqon}/{word}/{resource_id}/{child_word}';
-const refuses = { summary: 'Rejected', permission: 'caller', errors: [404, 501] } as const;
+const refuses = { summary: 'Rejected', permission: 'caller', errors: [501] } as const;
 
 export const refusedRoutes = defineRoutes('Refused', {
   /** D-090. */

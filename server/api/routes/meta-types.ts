@@ -20,7 +20,6 @@ import { namingOf } from './type-naming.ts';
 const membership = {
   query: { id: uuids('IDs of users; repeat the parameter for several users') },
   answer: members,
-  errors: [404],
 } as const satisfies Partial<Route>;
 
 /** D-073. */
@@ -77,7 +76,6 @@ export const lambdaEnvRoutes = defineRoutes('Lambdas', {
   readEnvOfLambdaById: route('get /meta/lambdas/{lambda_id}/env', permission('lambda.view', 'lambda_id'), {
     summary: 'List own and inherited environment variables by id',
     answer: ok(env),
-    errors: [404],
   }),
 });
 

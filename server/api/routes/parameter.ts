@@ -20,93 +20,67 @@ export interface Parameter<T = unknown> {
   isRequired?: true;
 }
 
-const written = z.string().optional();
-
-function optional<T>(
-  form: JsonObject,
-  description: string,
-  read: (text: string) => T | Wrong,
-): Parameter<T | undefined> {
-  const schema = written.transform((text, context) => {
-    const value = text === undefined ? undefined : read(text);
-    if (!(value instanceof Wrong)) return value;
-    context.addIssue(value.expected);
-    return z.NEVER;
-  });
-  return { schema, description, form };
-}
-
-/** Completes "must be" for an invalid text. */
-class Wrong {
-  readonly expected: string;
-
-  constructor(expected: string) {
-    this.expected = expected;
-  }
+function optional<T>(form: JsonObject, description: string, schema: z.ZodType<T, string>): Parameter<T | undefined> {
+  return { schema: schema.optional(), description, form };
 }
 
 export function text(description: string, form: JsonObject = {}): Parameter<string | undefined> {
-  return optional({ type: 'string', ...form }, description, (value) => value);
+  return optional({ type: 'string', ...form }, description, z.string());
 }
 
 /** A UUID in any letter case, converted to lower case (D-014). */
+const uuidText: z.ZodType<Uuid, string> = z.string().refine(isUuid, 'a UUID').toLowerCase();
+
 export function uuid(description: string): Parameter<Uuid | undefined> {
-  return optional({ type: 'string', format: 'uuid' }, description, (value) =>
-    isUuid(value) ? value.toLowerCase() : new Wrong('a UUID'),
-  );
+  return optional({ type: 'string', format: 'uuid' }, description, uuidText);
+}
+
+function wholeNumber(expected: string, least: number, most: number): z.ZodType<number, string> {
+  const isValid = (value: string) => /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most;
+  return z.string().refine(isValid, expected).transform(Number);
 }
 
 export function countWithin(description: string, least: number, most: number, absent: number): Parameter<number> {
-  const read = (value: string) =>
-    /^\d{1,15}$/.test(value) && Number(value) >= least && Number(value) <= most
-      ? Number(value)
-      : new Wrong(`a whole number from ${least} to ${most}`);
-  return or(absent, optional({ type: 'integer', minimum: least, maximum: most }, description, read));
+  const schema = wholeNumber(`a whole number from ${least} to ${most}`, least, most);
+  return or(absent, optional({ type: 'integer', minimum: least, maximum: most }, description, schema));
 }
 
 /** A whole number; a value above `most` is reduced to `most`. */
 export function count(description: string, least: number, most?: number): Parameter<number | undefined> {
   const form = { type: 'integer', minimum: least, ...(most !== undefined && { maximum: most }) };
-  return optional(form, description, (value) =>
-    /^\d{1,15}$/.test(value) && Number(value) >= least
-      ? Math.min(Number(value), most ?? Number.MAX_SAFE_INTEGER)
-      : new Wrong(`a whole number of at least ${least}`),
-  );
+  const number = wholeNumber(`a whole number of at least ${least}`, least, Number.POSITIVE_INFINITY);
+  return optional(form, description, most === undefined ? number : number.transform((value) => Math.min(value, most)));
 }
 
 /** Exactly `true` or `false` (D-012). */
-export function flag(description: string, absent = false): Parameter<boolean> {
-  const read = (value: string) =>
-    value === 'true' || value === 'false' ? value === 'true' : new Wrong('true or false');
-  return or(absent, optional({ type: 'boolean' }, description, read));
+export function flag(description: string): Parameter<boolean> {
+  const schema = z.enum(['true', 'false'], 'true or false').transform((value) => value === 'true');
+  return or(false, optional({ type: 'boolean' }, description, schema));
 }
 
 export function choice<Word extends string>(description: string, values: readonly Word[]): Parameter<Word | undefined> {
-  const find = (value: string) => values.find((candidate) => candidate === value) ?? new Wrong(values.join(' or '));
-  return optional({ type: 'string', enum: [...values] }, description, find);
+  return optional({ type: 'string', enum: [...values] }, description, z.enum(values, values.join(' or ')));
 }
+
+const TIME = 'an ISO time such as 2026-05-01T12:00:00Z';
+const time = z
+  .string()
+  .refine((text) => !Number.isNaN(epochMsOf(text)), TIME)
+  .transform(epochMsOf);
 
 /** An ISO 8601 date or time, in UTC without an offset, converted to epoch milliseconds. */
 export function moment(description: string): Parameter<number | undefined> {
-  return optional({ type: 'string', format: 'date-time' }, description, readTime);
+  return optional({ type: 'string', format: 'date-time' }, description, time);
 }
 
 export function momentOrCommit(description: string): Parameter<{ seq: number } | { atMs: number } | undefined> {
   const form = { type: 'string', examples: ['12', '2026-05-01T12:00:00Z'] };
-  return optional(form, description, (value) => {
-    if (/^\d{1,15}$/.test(value)) return { seq: Number(value) };
-    const atMs = readTime(value);
-    return atMs instanceof Wrong ? atMs : { atMs };
-  });
-}
-
-function readTime(text: string): number | Wrong {
-  const atMs = epochMsOf(text);
-  return Number.isNaN(atMs) ? new Wrong('an ISO time such as 2026-05-01T12:00:00Z') : atMs;
+  const seq = wholeNumber('', 0, Number.POSITIVE_INFINITY).transform((value) => ({ seq: value }));
+  return optional(form, description, z.union([seq, time.transform((atMs) => ({ atMs }))], TIME));
 }
 
 export function nonEmptyText(description: string): Parameter<string | undefined> {
-  return optional({ type: 'string' }, description, (value) => (value === '' ? new Wrong('a word') : value));
+  return optional({ type: 'string' }, description, z.string().min(1, 'a word'));
 }
 
 /** Comma-separated values; the parameter can also be repeated (D-012). */
@@ -118,9 +92,7 @@ export function textList(description: string): Parameter<string[]> {
 /** A list of UUIDs with at least one entry (D-012). */
 export function uuids(description: string): Parameter<Uuid[]> {
   const form = { type: 'array', items: { type: 'string', format: 'uuid' }, minItems: 1 };
-  const id = z.string().refine(isUuid, 'a UUID');
-  const schema = z.array(id).transform((ids) => ids.map((id) => id.toLowerCase()));
-  return { schema, acceptedNames: 'all', description, form, isRequired: true };
+  return { schema: z.array(uuidText), acceptedNames: 'all', description, form, isRequired: true };
 }
 
 /** All parameters that the route does not declare, each at most once, but for `besides` and those with `_`, which only defeat caches. */
@@ -154,8 +126,9 @@ export function list<Word extends string>(
   expected: string,
   isOne: (name: string) => name is Word,
 ): Parameter<Word[] | undefined> {
-  return optional({ type: 'string' }, description, (value) => {
-    const names = value.split(',');
-    return names.every(isOne) ? names : new Wrong(expected);
-  });
+  const schema = z
+    .string()
+    .transform((value) => value.split(','))
+    .refine((names): names is Word[] => names.every(isOne), expected);
+  return optional({ type: 'string' }, description, schema);
 }

@@ -231,7 +231,6 @@ export const recordedRoutes = defineRoutes('Window', {
   readInvocation: route('get /inspect/invocations/{execution_id}', 'caller', {
     summary: 'Read an invocation',
     answer: ok(recordedInvocation),
-    errors: [404],
   }),
   replayInvocation: route('post /inspect/invocations/{execution_id}/replay', mayReplay, {
     summary: 'Replay an invocation',
@@ -248,7 +247,7 @@ export const recordedRoutes = defineRoutes('Window', {
       { event: { greeting: 'hello' } },
     ),
     answer: ok(invocation.extend({ replayOf: id })),
-    errors: [404, 409],
+    errors: [409],
   }),
   listTraffic: route('get /inspect/traffic', 'caller', {
     summary: 'List requests to the platform',
@@ -266,7 +265,6 @@ export const recordedRoutes = defineRoutes('Window', {
   readRequest: route('get /inspect/traffic/{request_seq}', 'caller', {
     summary: 'Read a request with headers and bodies',
     answer: ok(wholeRequest),
-    errors: [404],
   }),
 });
 
@@ -341,7 +339,6 @@ export const failureRoutes = defineRoutes('Window', {
   readFailure: route('get /inspect/failures/{execution_id}', 'caller', {
     summary: 'Explain a failed invocation and list similar failures',
     answer: ok(failure),
-    errors: [404],
   }),
   replayFailure: route('post /inspect/failures/{execution_id}/replay', mayReplay, {
     summary: 'Revert the cause and replay the failed invocations',
@@ -361,6 +358,6 @@ export const failureRoutes = defineRoutes('Window', {
       { most: 10 },
     ),
     answer: ok(failureReplayed),
-    errors: [404, 409],
+    errors: [409],
   }),
 });

@@ -84,12 +84,12 @@ export function route<
   return { route: address, permission: needed, ...rest };
 }
 
-/** Routes under one heading, by their operation ids. */
+/** Routes by their operation ids, under one heading unless a route has another one. */
 export function defineRoutes<const Table extends Record<string, Omit<Route, 'tag'>>>(
   tag: string,
   table: Table,
 ): { readonly [Id in keyof Table]: Table[Id] & { tag: string } } {
-  const rows = Object.entries(table).map(([id, row]) => [id, { ...row, tag }]);
+  const rows = Object.entries(table).map(([id, row]) => [id, { tag, ...row }]);
   return Object.fromEntries(rows); // the same keys with the same routes
 }
 

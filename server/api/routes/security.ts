@@ -298,12 +298,10 @@ export const directoryRoutes = securityRoutes('Directories', {
   listAccountsOfDirectory: route('get /security/directories/{directory_id}/accounts', 'caller', {
     summary: "List the accounts of the caller's organization",
     answer: accounts,
-    errors: [404],
   }),
   listGroupsOfDirectory: route('get /security/directories/{directory_id}/groups', 'caller', {
     summary: "List the groups of the caller's organization",
     answer: groups,
-    errors: [404],
   }),
   readSecurityOrganization: route('get /security/{fqon}', permission('org.view', 'fqon'), {
     summary: 'Read an organization',

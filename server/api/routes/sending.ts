@@ -77,6 +77,5 @@ export const sendingRoutes = defineRoutes('Window', {
   deleteSavedRequest: route('delete /inspect/saved-requests/{request_name}', SEES_ALL, {
     summary: 'Delete a saved request',
     answer: noContent,
-    errors: [404],
   }),
 });

@@ -8,7 +8,7 @@ import { liveMapRoutes } from './live-map.ts';
 import { invokeRoutes, logRoutes, plainLogRoutes } from './logs.ts';
 import { mailRoutes } from './mails.ts';
 import { anyRoutes, entitlementTables, referenceRoutes, resourceRoutes } from './meta-any.ts';
-import { documentRoutes, globalTables, organizationRoutes, platformRoutes } from './meta-global.ts';
+import { documentRoutes, globalRoutes, organizationRoutes, platformRoutes } from './meta-global.ts';
 import { openRoutes } from './meta-open.ts';
 import { recordRoutes } from './meta-records.ts';
 import { referringRoutes, refusedRoutes, typeChangeRoutes } from './meta-refused.ts';
@@ -31,7 +31,7 @@ const resourceTables: readonly Routes[] = [
   platformRoutes,
   documentRoutes,
   organizationRoutes,
-  ...globalTables,
+  globalRoutes,
   recordRoutes,
   ...typeTables,
   resourceRoutes,

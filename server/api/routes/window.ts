@@ -232,7 +232,6 @@ export const accessRoutes = defineRoutes('Window', {
     summary: 'Revoke a token',
     description: 'By the id from the list. Clients that use the token must sign in again.',
     answer: noContent,
-    errors: [404],
   }),
   makeApiKey: route('post /inspect/access/keys', permission('user.update', 'userId'), {
     summary: 'Create an API key for an account',

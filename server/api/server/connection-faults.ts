@@ -20,7 +20,8 @@ function diagnose(fault: ConnectionFault, requestTargetBytes: number): PlatformE
     case 'EPIPE':
       return undefined;
     case 'HPE_HEADER_OVERFLOW':
-      return hasLongTarget(fault.rawPacket, requestTargetBytes)
+      // It does not name the cause. The packet does if it contains the start of the request.
+      return targetIn(fault).length > requestTargetBytes
         ? new PlatformError('url_too_long', `the request target is longer than ${requestTargetBytes} bytes`)
         : new PlatformError('headers_too_large', 'the request headers are too large');
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -30,14 +31,9 @@ function diagnose(fault: ConnectionFault, requestTargetBytes: number): PlatformE
   }
 }
 
-/** A header overflow does not name the cause. The packet does if it contains the start of the request. */
-function hasLongTarget(packet: Buffer | undefined, maxBytes: number): boolean {
-  return targetIn(packet).length > maxBytes;
-}
-
 /** The request target in the first packet of a connection; '' if the packet has none. */
-function targetIn(packet: Buffer | undefined): string {
-  const line = packet?.toString('latin1').split('\n', 1)[0] ?? '';
+function targetIn({ rawPacket }: ConnectionFault): string {
+  const line = rawPacket?.toString('latin1').split('\n', 1)[0] ?? '';
   return /^[A-Z]+ (?<target>\S*)/.exec(line)?.groups?.target ?? '';
 }
 
@@ -81,10 +77,6 @@ interface MalformedOptions {
   bodyOf?(path: string, error: PlatformError): object;
 }
 
-function pathIn({ rawPacket }: ConnectionFault): string {
-  return targetIn(rawPacket).split('?', 1)[0] ?? '';
-}
-
 /** Responds to invalid bytes, or just closes the connection if the client has disconnected. */
 export function refuseMalformed(
   fault: Error,
@@ -93,6 +85,7 @@ export function refuseMalformed(
 ): void {
   if (refused.has(socket)) return;
   const refusal = socket.writable ? diagnose(fault, requestTargetBytes) : undefined;
-  if (refusal) refuseConnection(socket, refusal, headers, bodyOf?.(pathIn(fault), refusal));
+  const [path = ''] = targetIn(fault).split('?', 1);
+  if (refusal) refuseConnection(socket, refusal, headers, bodyOf?.(path, refusal));
   else socket.destroy();
 }

@@ -99,26 +99,20 @@ export function routerOf(...tables: readonly (readonly MountedRoute[])[]): Route
   const ordered = all
     .toSorted((a, b) => bySegments(a.row, b.row))
     .map((mounted) => ({ ...mounted, address: addressOf(mounted.row) }));
-  const routersByKey = new Map<string, Router>();
+  const routersByLength = new Map<number, Router>();
   // So that few paths are compared. Created on first use: compiling all paths takes a twentieth of the startup time.
-  const routerFor = (verb: string | undefined, length: number): Router | undefined => {
-    const key = `${verb} ${length}`;
-    const knownRouter = routersByKey.get(key);
+  const routerFor = (length: number): Router | undefined => {
+    const knownRouter = routersByLength.get(length);
     if (knownRouter) return knownRouter;
-    const some = ordered.filter(
-      ({ address: [routeVerb, path] }) => lengthOf(path) === length && (verb ?? routeVerb) === routeVerb,
-    );
+    const some = ordered.filter(({ address: [, path] }) => lengthOf(path) === length);
     if (some.length === 0) return undefined;
     const router = express.Router({ caseSensitive: true });
     for (const { address, handle } of some) router[address[0]](address[1], handle);
-    routersByKey.set(key, router);
+    routersByLength.set(length, router);
     return router;
   };
   const chosen = express.Router().use((req, res, next) => {
-    const { method, path } = req;
-    const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
-    // A path that cannot be decoded matches no route; express reports it when it compares.
-    const router = routerFor(path.includes('%') ? undefined : verb, lengthOf(path));
+    const router = routerFor(lengthOf(req.path));
     if (router) router(req, res, next);
     else next();
   });
@@ -133,9 +127,6 @@ const mounted = new WeakMap<Router, readonly string[]>();
 
 /** The routes of a router from `mountRoutes`, such as `get /inspect/leads`. */
 export const routesOf = (router: Router): readonly string[] => mounted.get(router) ?? [];
-
-/** The member of `locals` of a response for the resolved caller. */
-export const CALLER_ID = 'callerId';
 
 /** Path segments; a trailing slash is ignored, as in routes. */
 function lengthOf(path: string): number {
@@ -187,7 +178,7 @@ function answering(
       found[name] = resolved;
     }
     const resource = caller && authorize(row, { caller, path, found }, guard);
-    if (caller) res.locals[CALLER_ID] = caller.userId;
+    if (caller) res.locals.callerId = caller.userId; // for record-exchange.ts
     const query = readOwn(parameters);
     const common = readCommon(parameters);
     const body = row.body && (await readBody(row.body, req));
@@ -220,11 +211,8 @@ function addressOf({ route }: Route): Address {
 
 /** Sorts more specific paths before others with as many segments, and routes with a required query parameter first. */
 function bySegments(a: Route, b: Route): number {
-  const [specificityA, specificityB] = [opennessOf(a), opennessOf(b)];
-  return (
-    specificityA.length - specificityB.length ||
-    (specificityA < specificityB ? -1 : Number(specificityA > specificityB))
-  );
+  const [opennessA, opennessB] = [opennessOf(a), opennessOf(b)];
+  return opennessA < opennessB ? -1 : Number(opennessA > opennessB);
 }
 
 /** A letter per segment; parameters sort last. */

@@ -15,7 +15,11 @@ const DEFAULT_BODY_LIMIT_BYTES = 10 * 1024 * 1024;
 /** The whole body; empty if there is none. */
 async function readBytes(req: IncomingMessage): Promise<Buffer> {
   // Compressed bodies are refused, because decompressing could exceed the limit (D-182).
-  if (!/^(identity)?$/i.test(req.headers['content-encoding'] ?? '')) throw encodedBody();
+  if (!/^(identity)?$/i.test(req.headers['content-encoding'] ?? ''))
+    throw new PlatformError(
+      'unsupported_media_type',
+      'the Content-Encoding is not supported. Send the body without compression.',
+    );
   const request = req as express.Request; // every request of the control plane comes through express
   const maxBytes = Number(request.app.get(BODY_LIMIT_SETTING) ?? DEFAULT_BODY_LIMIT_BYTES);
   const bytes = await readWholeBody(req, maxBytes).catch((failure) => {
@@ -25,13 +29,6 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
   // Where exchange-recording.ts reads it.
   request.body = bytes;
   return bytes;
-}
-
-function encodedBody(): PlatformError {
-  return new PlatformError(
-    'unsupported_media_type',
-    'the Content-Encoding is not supported. Send the body without compression.',
-  );
 }
 
 function mediaTypeOf(req: IncomingMessage): string {

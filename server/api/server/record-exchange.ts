@@ -2,7 +2,6 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { BodyCapture, captured, type ExchangeRecord } from '../../model/exchange-record.ts';
 import type { Uuid } from '../../model/record.ts';
 import { readTraceParent } from '../../model/trace.ts';
-import { CALLER_ID } from './mount-routes.ts';
 
 /** The files and requests of the window, which follow recorded events. */
 const UNRECORDED = /^\/(ui|inspect)(\/|\?|$)/;
@@ -17,7 +16,11 @@ export interface ExchangeRecording {
 }
 
 /** Reports a request of the control plane and its response when both are over. */
-export function recordExchange(request: IncomingMessage, response: ServerResponse, recording: ExchangeRecording): void {
+export function recordExchange(
+  request: IncomingMessage,
+  response: ServerResponse & { locals?: { callerId?: Uuid } },
+  recording: ExchangeRecording,
+): void {
   const target = request.url ?? '';
   if (UNRECORDED.test(target)) return;
   if (request.method === 'GET' && request.headers['x-terrarium-client'] === WINDOW) return;
@@ -46,13 +49,9 @@ export function recordExchange(request: IncomingMessage, response: ServerRespons
       endpointId: undefined,
       executionId: undefined,
       traceId: readTraceParent(request.headers.traceparent)?.traceId,
-      userId: callerIdOf(response) ?? recording.userIdOf(request),
+      userId: response.locals?.callerId ?? recording.userIdOf(request),
     });
   });
-}
-
-function callerIdOf(response: ServerResponse & { locals?: Readonly<Record<string, Uuid>> }): Uuid | undefined {
-  return response.locals?.[CALLER_ID];
 }
 
 function watchBody(response: ServerResponse): BodyCapture {

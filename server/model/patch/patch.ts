@@ -102,7 +102,10 @@ export function applyPatch(
       if (isHarmless(operation, visibleRecord, rules)) return;
       refuse(problem);
     }
-    const { value, isCarried } = placedBy(operation, document);
+    const isCarried = operation.op === 'move' || operation.op === 'copy';
+    const isWritten = operation.op === 'add' || operation.op === 'replace';
+    const carriedValue = isCarried ? valueAt(document, operation.from) : undefined;
+    const value: Json = isWritten ? operation.value : (carriedValue ?? null);
     const { depth, size, values } = measure(value);
     if (segmentsOf(operation.path).length + depth > MAX_JSON_DEPTH)
       refuse(`nests deeper than ${MAX_JSON_DEPTH} levels`);
@@ -142,13 +145,6 @@ function ownedParts(document: JsonObject): (pointer: string) => void {
       at = copy;
     }
   };
-}
-
-/** The value that an operation writes, and whether it comes from the document itself. */
-function placedBy(operation: Operation, document: JsonObject): { value: Json; isCarried: boolean } {
-  if (operation.op === 'add' || operation.op === 'replace') return { value: operation.value, isCarried: false };
-  const isCarried = operation.op === 'move' || operation.op === 'copy';
-  return { value: (isCarried ? valueAt(document, operation.from) : undefined) ?? null, isCarried };
 }
 
 /** The size of the arrays that an operation lengthens or shortens before their end, at these places. */

@@ -67,19 +67,7 @@ export function referencesIn(record: Properties): Reference[] {
   });
 }
 
-function referencesOf(record: Properties): Uuid[] {
-  const { properties } = record;
-  return referencePlaces(typeOf(record)).flatMap(({ at, fact }) =>
-    fact.isStoredOnly
-      ? []
-      : locate(properties, at).flatMap(({ value }) => (isUuid(value) ? [value.toLowerCase()] : [])),
-  );
-}
-
-/**
- * Returns the effect on a record when a resource that it refers to is deleted. `follows` and `unmounted` block an
- * unforced deletion.
- */
+/** The effect on a record when a resource that it refers to is deleted. `follows` and `unmounted` block an unforced deletion. */
 export function onDelete(record: Properties, deletedId: Uuid): OnDelete | undefined {
   const found = new Set(referencesIn(record).flatMap(({ id, fact }) => (id === deletedId ? fact.onDelete : [])));
   return (['follows', 'unmounted', 'forgets', 'keeps'] as const).find((effect) => found.has(effect));
@@ -116,24 +104,20 @@ export function replaceReferences(
 /** The ids that a record refers to: in its properties, and as identities of its entitlements. */
 export function namedBy(record: StoredResource): Uuid[] {
   const grants = Object.values(record.grants ?? {});
-  return [...referencesOf(record), ...grants.flatMap(({ add = [], remove = [] }) => [...add, ...remove])];
+  const ids = referencesIn(record).map(({ id }) => id);
+  return [...ids, ...grants.flatMap(({ add = [], remove = [] }) => [...add, ...remove])];
 }
 
-/**
- * Returns the keys by which `WorldView.referrers` finds a record: the ids that it refers to, and the keys that its type
- * defines.
- */
+/** The keys by which `WorldView.referrers` finds a record: the ids that it refers to, and those that its type defines. */
 export function foundBy(record: StoredResource): string[] {
   return [...namedBy(record), ...(typeOf(record).keys?.(record) ?? [])];
 }
 
-type Named = Pick<StoredResource, 'type' | 'properties'>;
-
 /** New references of a record; unchanged ones may lead to deleted targets (D-096). Throws 400, 404 or 422, as the property defines. */
 export function newlyNamed(
   view: WorldView,
-  record: Named,
-  before?: Named,
+  record: Properties,
+  before?: Properties,
   mayBeGone: (reference: Reference) => boolean = () => false,
 ): { reference: Reference; resource: StoredResource }[] {
   const previousKeys = new Set(before && referencesIn(before).map(keyOf));

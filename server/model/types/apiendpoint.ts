@@ -7,7 +7,6 @@ import type { StoredResource, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { owningOrganization } from '../rules/hierarchy.ts';
 import { validationMessage } from '../rules/validate.ts';
-import { CONTAINER } from './container.ts';
 import { endpointKeys, requireFreeRoute } from './endpoint-conflicts.ts';
 import { LAMBDA } from './lambda.ts';
 import { findServiceAddress } from './port-mappings.ts';
@@ -83,8 +82,6 @@ const pluginsSchema = z
   });
 
 export const API_ENDPOINT = 'Resource::ApiEndpoint';
-
-const targetTypes = { lambda: LAMBDA, container: CONTAINER } as const;
 
 /** Rejects a path that could be read differently, percent-encoded or not (D-060). */
 function isPlainPath(resource: string): boolean {
@@ -200,7 +197,7 @@ function upstreamUrlOf(view: WorldView, endpoint: StoredResource): string | unde
   const { implementation_id: id, container_port_name: portName } = endpoint.properties;
   const target = typeof id === 'string' ? view.find(id) : undefined;
   if (!target) return undefined;
-  if (target.type === targetTypes.lambda) return `lambda://${target.id}`;
+  if (target.type === LAMBDA) return `lambda://${target.id}`;
   const address = findServiceAddress(target, portName);
   return address && `http://${address.host}:${address.port}`;
 }
@@ -270,7 +267,7 @@ function locationOf(api: StoredResource): Json | undefined {
 function findGateway(view: WorldView, api: StoredResource): StoredResource | undefined {
   const location = locationOf(api);
   if (location !== undefined) {
-    const named = view.find(idIn({ id: location }) ?? '');
+    const named = view.find(idIn(location) ?? '');
     return named && isGateway(named.type) ? named : undefined;
   }
   const managerId = providerIdOf(api);

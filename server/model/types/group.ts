@@ -9,14 +9,9 @@ export const GROUP = 'Resource::Group';
 
 const USERS = '/properties/users';
 
-/** The id in an element of `users`, which clients send as an id or a link. */
-function memberId(member: Json | undefined): Uuid | undefined {
-  return typeof member === 'string' ? member.toLowerCase() : idIn(member);
-}
-
 export function memberIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
   const { users } = record.properties;
-  return Array.isArray(users) ? users.flatMap((member) => memberId(member) ?? []) : [];
+  return Array.isArray(users) ? users.flatMap((member) => idIn(member) ?? []) : [];
 }
 
 export function membersOf(record: StoredResource, view: WorldView): StoredResource[] {
@@ -57,7 +52,7 @@ export const group: ResourceType = {
     // all users.
     const value = operation.op === 'remove' ? (operation as { value?: Json }).value : undefined;
     if (value === undefined) return operation;
-    const removedIds = new Set([value].flat().map(memberId));
+    const removedIds = new Set([value].flat().map(idIn));
     return { op: 'replace', path: USERS, value: memberIds(record).filter((id) => !removedIds.has(id)) };
   },
 

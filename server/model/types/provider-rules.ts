@@ -31,29 +31,22 @@ export function requireProvider(
   requireFit(view, provider, parent);
 }
 
-/** True if a provider serves environments of that type (D-054). A `system` environment accepts every provider. */
-function serves(provider: Pick<StoredResource, 'properties'>, environmentType: unknown): boolean {
-  const served = provider.properties.environment_types;
-  if (environmentType === 'system' || !Array.isArray(served) || served.length === 0) return true;
-  return served.some((type) => type === environmentType);
-}
-
 /** Throws 409 if the provider is incompatible with the environment of a resource, if it has one (D-054). */
 export function requireFit(view: WorldView, provider: StoredResource, parent: StoredResource): void {
   const environment = closestAncestor(view, parent, ENVIRONMENT);
   if (environment) requireServes(provider, environment.properties.environment_type);
 }
 
-/** Throws 409 unless the provider serves environments of that type (D-044, D-054). */
+/** Throws 409 unless the provider serves environments of that type (D-044, D-054). A `system` environment accepts every provider. */
 export function requireServes(
   provider: StoredResource,
   environmentType: unknown,
   pointer = '/properties/provider/id',
 ): void {
-  if (serves(provider, environmentType)) return;
   const served = provider.properties.environment_types;
-  const types = Array.isArray(served) ? served.join(', ') : '';
-  const message = `provider '${provider.name}' serves environments of type ${types}, not ${String(environmentType)}`;
+  if (environmentType === 'system' || !Array.isArray(served) || served.length === 0) return;
+  if (served.some((type) => type === environmentType)) return;
+  const message = `provider '${provider.name}' serves environments of type ${served.join(', ')}, not ${String(environmentType)}`;
   throw new PlatformError('environment_mismatch', 'Incompatible Environment type', { details: [{ pointer, message }] });
 }
 

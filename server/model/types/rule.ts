@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { idIn, type Json } from '../json.ts';
+import { idIn } from '../json.ts';
 import { formFacts, idOrLinkOf } from '../property-facts.ts';
 import type { Uuid } from '../record.ts';
 import type { Draft, ResourceType } from '../resource-type.ts';
@@ -55,10 +55,6 @@ const membersOfOthers: Readonly<Record<string, readonly string[]>> = {
   [LIMIT_RULE]: ['lambda'],
 };
 
-function lambdaId(reference: Json | undefined): Uuid | undefined {
-  return typeof reference === 'string' ? reference : idIn(reference);
-}
-
 /** Throws 400 unless the rule names actions and suppresses only actions that can be suppressed (D-076, D-127). */
 function requireActions(draft: Draft): void {
   const { match_actions: matched, actions } = typed(properties, draft);
@@ -73,7 +69,7 @@ function requireActions(draft: Draft): void {
 }
 
 function requireLambda(draft: Draft): Uuid {
-  const id = lambdaId(draft.properties.lambda);
+  const id = idIn(draft.properties.lambda);
   if (id === undefined) throw invalid('/properties/lambda', 'is required for an event rule');
   return id;
 }
@@ -107,7 +103,7 @@ export const rule: ResourceType = {
   },
 
   toView(record, { view, link }) {
-    const id = lambdaId(record.properties.lambda);
+    const id = idIn(record.properties.lambda);
     const found = view.find(id ?? '');
     const lambda = found ? link(found) : id && { typeId: typeIdOf(LAMBDA), id };
     const policy = view.find(record.parent ?? '');

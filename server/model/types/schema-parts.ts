@@ -66,8 +66,3 @@ export const HOME_KEY = /^[a-z]+_home$/;
 export function brandKeys(object: object, pattern: RegExp): string[] {
   return Object.keys(object).filter((key) => pattern.test(key));
 }
-
-/** The key under which an object has its brand member (D-083), if it has it. */
-export function findBrandKey(object: JsonObject, pattern: RegExp): string | undefined {
-  return brandKeys(object, pattern)[0];
-}

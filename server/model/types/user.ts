@@ -5,7 +5,7 @@ import type { ResourceType } from '../resource-type.ts';
 import { findOrganization } from '../rules/hierarchy.ts';
 import { USER } from '../type-names.ts';
 import { groupsOf, membersOf } from './group.ts';
-import { brandKeys, findBrandKey, HOME_KEY, typed } from './schema-parts.ts';
+import { brandKeys, HOME_KEY, typed } from './schema-parts.ts';
 
 const knownProperties = {
   password: z
@@ -65,7 +65,7 @@ export const user: ResourceType = {
     if (email && view.referrers(emailKey(email), 'users').some((other) => other.id !== id)) {
       throw new PlatformError('name_taken', `email '${email}' is in use by another user`);
     }
-    const homeKey = findBrandKey(input, HOME_KEY);
+    const [homeKey] = brandKeys(input, HOME_KEY);
     const home = homeKey && input[homeKey];
     // A reference that was valid when it was written stays valid: the organization may have been renamed.
     const isNew = homeKey !== undefined && home !== previous?.properties[homeKey];
