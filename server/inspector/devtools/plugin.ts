@@ -23,7 +23,7 @@ export const devtoolsPlugin = plugin({
       nowMs,
       onChange: () => platform.publish('workbench', {}),
     });
-    const terminals = new Terminals({ onFault: platform.onFault });
+    const terminals = new Terminals(platform.onFault);
     platform.on(resourceChanged('lambdas'), (change) => workbench.changed(change));
     const { faults, clock } = platform;
     const moveClock = (byMs: number) => {

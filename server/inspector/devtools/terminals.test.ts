@@ -32,7 +32,7 @@ async function openTerminals() {
   const shells: EndlessShell[] = [];
   const faults: unknown[] = [];
   let isAllowed = true;
-  const terminals = new Terminals({ onFault: (fault) => faults.push(fault) });
+  const terminals = new Terminals((fault) => faults.push(fault));
   const server = createServer();
   server.on('upgrade', (request, socket, head) => {
     // As: TCP, no other Duplex.

@@ -16,11 +16,11 @@ const MESSAGE_LIMIT_BYTES = 256 * 1024;
 export class Terminals {
   /** With the id of the user who opened it. */
   readonly #open = new Map<Terminal, Uuid>();
-  readonly #options: { onFault(fault: unknown): void };
+  readonly #onFault: (fault: unknown) => void;
   #isStopped = false;
 
-  constructor(options: { onFault(fault: unknown): void }) {
-    this.#options = options;
+  constructor(onFault: (fault: unknown) => void) {
+    this.#onFault = onFault;
   }
 
   /** Upgrades a request to a WebSocket. Throws 426 if it did not request one, 429 if too many are open, 503 when the platform stops. */
@@ -53,7 +53,7 @@ export class Terminals {
     server.handleUpgrade(request, connection.socket, connection.head, (socket: WebSocket) => {
       const terminal = new Terminal({ ...options, socket, times: TIMES });
       this.#open.set(terminal, userId);
-      void terminal.ended.catch(this.#options.onFault).finally(() => this.#open.delete(terminal));
+      void terminal.ended.catch(this.#onFault).finally(() => this.#open.delete(terminal));
     });
   }
 

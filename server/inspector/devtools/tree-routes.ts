@@ -5,7 +5,7 @@ import type { Caller } from '../../model/caller.ts';
 import type { Json } from '../../model/json.ts';
 import { stepTo } from '../../model/patch/pointer.ts';
 import { isUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
-import { typeOf, typeOfWord, typeWordsFrom } from '../../model/registry.ts';
+import { typeOf, typeWordsFrom } from '../../model/registry.ts';
 import { allBelow, ancestors, closestAncestor, fqonOf, ORGANIZATION, scopeOf } from '../../model/rules/hierarchy.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import {
@@ -121,12 +121,6 @@ export function treeRouter(guard: RouteGuard): Router {
     countTree({ caller, query: { scope } }) {
       const isSeen = viewOf(caller);
       const isIn = scopeOf(view, scope);
-      if (caller.isRoot && (scope ?? view.root.id) === view.root.id) {
-        const counts = treeOrder
-          .map((collection) => [collection, view.all(collection).length] as const)
-          .filter(([, count]) => count > 0);
-        return { total: counts.reduce((sum, [, count]) => sum + count, 0), types: Object.fromEntries(counts) };
-      }
       const isWanted = (candidate: StoredResource) => isIn(candidate.id) && isSeen(candidate);
       const { total, types } = counted(
         ofTypes(treeOrder, (collection) => view.all(collection)),
@@ -210,25 +204,12 @@ function counted(
   return { rows, types, total };
 }
 
-/**
- * Returns a test for resources whose name, id, type or type label contains all words of the filter. Types are compared
- * only once for the whole world.
- */
+/** Returns a test for resources whose name, id, type or type label contains all words of the filter. */
 function namedLike(q: string): (resource: StoredResource) => boolean {
-  const filterText = q.trim().toLowerCase();
-  const isNamed = new Map(treeOrder.map((collection) => [collection, namedLikeOf(filterText, collection)]));
-  return (resource) => isNamed.get(typeOf(resource).collection)?.(resource) === true;
-}
-
-function namedLikeOf(filterText: string, collection: TypeWord): (resource: StoredResource) => boolean {
-  const ofType = `${typeOfWord(collection).singular} ${collection}`;
-  const parts = filterText.split(/\s+/).filter((part) => part !== '' && !ofType.includes(part));
-  const idParts = parts.map((part) => (/^[0-9a-f-]+$/.test(part) ? part : undefined));
-  return ({ name, id }) => {
-    const text = name.toLowerCase();
-    return parts.every((part, index) => {
-      const idPart = idParts[index];
-      return text.includes(part) || (idPart !== undefined && id.includes(idPart));
-    });
+  const terms = q.toLowerCase().split(/\s+/);
+  return (resource) => {
+    const { singular, collection } = typeOf(resource);
+    const texts = [resource.name.toLowerCase(), resource.id, `${singular} ${collection}`];
+    return terms.every((term) => texts.some((text) => text.includes(term)));
   };
 }

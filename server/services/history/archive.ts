@@ -59,7 +59,12 @@ export async function archiveOf(store: WorldStore, source: ArchiveSource): Promi
   const contents: Record<string, Chunks> = {
     [WORLD]: worldFileContent(store.world.id, seq, records),
     [HISTORY]: linesOf(commits()),
-    ...Object.fromEntries(source.logs.map(({ name, log }) => [fileOf(name), linesOf(recordsOf(log))])),
+    ...Object.fromEntries(
+      source.logs.map(({ name, log }) => [
+        fileOf(name),
+        linesOf(Array.from(log.entries(), ([key, record]) => ({ key, record }))),
+      ]),
+    ),
   };
 
   const createdAt = new Date(source.nowMs());
@@ -110,8 +115,4 @@ async function* linesOf(values: Iterable<object> | AsyncIterable<object>): Async
     text = '';
   }
   yield Buffer.from(text);
-}
-
-function* recordsOf(log: KeyedLog<object>): Generator<object> {
-  for (const [key, record] of log.entries()) yield { key, record };
 }

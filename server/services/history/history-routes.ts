@@ -11,7 +11,7 @@ import type { Caller } from '../../model/caller.ts';
 import { CHANGE_SOURCES, type Commit, type CommitResource } from '../../model/commit.ts';
 import { forbidden, invalid, PlatformError } from '../../model/errors.ts';
 import { parseQuery, type QueryField } from '../../model/query-language.ts';
-import type { StoredResource, Uuid } from '../../model/record.ts';
+import type { Uuid } from '../../model/record.ts';
 import { fullNamesOf, resourceTypes, typeOf } from '../../model/registry.ts';
 import { describeResource, pathOf } from '../../model/resource-path.ts';
 import { commitSentence } from '../../model/rules/commit-sentence.ts';
@@ -62,7 +62,9 @@ export function historyRouter(historyService: HistoryService, nowMs: () => numbe
     async readWorldAt({ caller, query, res }) {
       const { seq, resources } = await worldAt(query.at);
       if (query.resource !== undefined) {
-        const record = recordOf(resources, query.resource, seq);
+        const record = resources.get(query.resource);
+        if (!record)
+          throw new PlatformError('not_found', `resource ${query.resource} did not exist as of commit ${seq}`);
         if (!seesRecord(guard, caller, record.id)) {
           throw forbidden(`${typeOf(record).singular}.view`, {
             pointer: `/resources/${record.id}`,
@@ -81,11 +83,7 @@ export function historyRouter(historyService: HistoryService, nowMs: () => numbe
     outlineWorldAt: async ({ query }) => outlineOf(await worldAt(query.at), query),
     async compareMoments({ caller, query: { brief, resource, ...query } }) {
       const [from, to] = [await worldAt(query.from), await worldAt(query.to)];
-      const difference = differenceBetween(onlyResource(from, resource), onlyResource(to, resource), { from, to });
-      const differenceView = brief
-        ? briefDifference(difference)
-        : toDifferenceView(difference, (id) => seesRecord(guard, caller, id));
-      return { from: from.seq, to: to.seq, ...differenceView };
+      return toComparison(from, to, { brief, resource, isSeen: (id) => seesRecord(guard, caller, id) });
     },
     async restoreMoment({ caller, body, req }) {
       const commit = await historyService.restore(momentIn(body.at), { caller, via: changeSourceOf(req) });
@@ -114,12 +112,6 @@ function momentIn(at: number | string): Moment {
   throw invalid('/at', `must be ${error?.issues[0]?.message}, not '${String(at).slice(0, 64)}'`);
 }
 
-function recordOf(resources: ReadonlyMap<Uuid, StoredResource>, id: Uuid, seq: number): StoredResource {
-  const record = resources.get(id);
-  if (record) return record;
-  throw new PlatformError('not_found', `resource ${id} did not exist as of commit ${seq}`);
-}
-
 /** A commit as it goes out: its time as text, hidden values hidden. @param isSeen may the values of that record be read? Default: all */
 export function toCommitView(commit: Commit, isSeen?: (id: Uuid) => boolean): CommitView {
   const { seq, atMs, ...rest } = maskedCommit(commit, isSeen);
@@ -133,7 +125,7 @@ function briefCommit(commit: Commit): BriefCommit {
 
 type ResourceDifference = Omit<DifferenceView, 'from' | 'to'>;
 
-export function toDifferenceView({ ops, resources }: Difference, isSeen?: (id: Uuid) => boolean): ResourceDifference {
+function toDifferenceView({ ops, resources }: Difference, isSeen?: (id: Uuid) => boolean): ResourceDifference {
   const typeNames = new Map(resources.map(({ id, type }) => [id, type]));
   const total = { create: 0, update: 0, delete: 0 };
   for (const { action } of resources) total[action] += 1;
@@ -147,11 +139,15 @@ export function briefDifference({ resources }: Difference): ResourceDifference {
   return { ...toDifferenceView({ ops: [], resources }), resources: resources.slice(0, MAX_BRIEF) };
 }
 
-/** A world with one of its resources, or the whole world without an id. */
-export function onlyResource<World extends Pick<PastWorld, 'resources'>>(world: World, id: Uuid | undefined): World {
-  if (id === undefined) return world;
-  const record = world.resources.get(id);
-  return { ...world, resources: new Map(record && [[id, record]]) };
+/** Compares two worlds, or only one resource of them. @param options.isSeen may the values of that record be read? */
+export function toComparison(
+  from: PastWorld,
+  to: PastWorld,
+  { brief, resource, isSeen }: { brief: boolean; resource: Uuid | undefined; isSeen(id: Uuid): boolean },
+): DifferenceView {
+  const difference = differenceBetween(from.resources, to.resources, resource);
+  const view = brief ? briefDifference(difference) : toDifferenceView(difference, isSeen);
+  return { from: from.seq, to: to.seq, ...view };
 }
 
 /** Lists what there was at a moment, sorted by path. */
@@ -176,11 +172,10 @@ const MAX_SCANNED = 20_000;
 const MAX_OPERATIONS = 10_000;
 
 type CommitsQuery = QueryOf<typeof historyRoutes.listCommits>;
-type HistoryQuery = Partial<CommitsQuery> & Pick<CommitsQuery, 'limit' | 'brief'>;
 
 /** Returns a test for commits. Throws 400 for an unknown type. @param pathOf the current path of a resource; undefined when it is gone */
 function matcherOf(
-  query: HistoryQuery,
+  query: CommitsQuery,
   pathOf: (id: Uuid) => string | undefined,
   nowMs: number,
 ): (commit: Commit) => boolean {
@@ -246,7 +241,7 @@ function containsAll(terms: readonly string[], commit: Commit): boolean {
 /** Looks for commits, from the newest (or `before`) back. Even a page without commits has a `next` unless it is the last. */
 async function findCommits(
   history: WorldHistory,
-  query: HistoryQuery,
+  query: CommitsQuery,
   pathOf: (id: Uuid) => string | undefined,
   { nowMs, seenPart }: { nowMs: number; seenPart(commit: Commit): Commit | undefined },
 ): Promise<{ commits: Commit[]; next?: number }> {

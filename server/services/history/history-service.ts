@@ -14,9 +14,9 @@ import { namedBy } from '../../model/rules/references.ts';
 import { USER } from '../../model/type-names.ts';
 import { violationInHostPath } from '../../model/types/volume.ts';
 import { planRevert } from '../../storage/world/revert.ts';
-import type { Moment, PastWorld } from '../../storage/world/world-history.ts';
+import type { Moment } from '../../storage/world/world-history.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
-import { changesBetween, operationsBetween, type WorldDifference } from '../../storage/world/world-patch.ts';
+import { changeBetween, changesBetween, type WorldDifference } from '../../storage/world/world-patch.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 
 export interface Undoing {
@@ -121,28 +121,28 @@ function inTheWay(operation: string, details: ErrorDetail[], nameOf: NameOf): Pl
   });
 }
 
-/**
- * Returns how two worlds differ, in an order in which the operations can be applied.
- * @param pathWorlds the worlds in which paths are looked up
- */
-export function differenceBetween(
-  from: Pick<PastWorld, 'resources'>,
-  to: Pick<PastWorld, 'resources'>,
-  pathWorlds: { from: Pick<PastWorld, 'resources'>; to: Pick<PastWorld, 'resources'> } = { from, to },
-): Difference {
-  const { put, remove } = changesBetween(from.resources, to.resources);
+/** Returns how two worlds, or only one resource of them, differ, in an order in which the operations can be applied. */
+export function differenceBetween(from: Resources, to: Resources, onlyId?: Uuid): Difference {
+  const { put, remove } = onlyId === undefined ? changesBetween(from, to) : { put: [], remove: [onlyId] };
   const difference: Difference = { ops: [], resources: [] };
-  const addChange = (before: StoredResource | undefined, after: StoredResource | undefined, world: Resources) => {
-    const record = after ?? before;
-    const ops = record ? operationsBetween(record.id, before, after) : [];
-    if (!record || ops.length === 0) return;
-    difference.ops.push(...ops);
+  for (const id of [...put.map((record) => record.id), ...remove]) {
+    const [before, after] = [from.get(id), to.get(id)];
+    const [changed, record] = [changeBetween(id, before, after), after ?? before];
+    if (!changed || !record) continue;
+    difference.ops.push(...changed.ops);
     const action = after ? (before ? 'update' : 'create') : 'delete';
-    difference.resources.push({ ...describeResource(record, (id) => world.get(id)), action });
-  };
-  for (const after of put) addChange(from.resources.get(after.id), after, pathWorlds.to.resources);
-  for (const id of remove) addChange(from.resources.get(id), undefined, pathWorlds.from.resources);
+    const world = after ? to : from;
+    difference.resources.push({ ...describeResource(record, (ancestorId) => world.get(ancestorId)), action });
+  }
   return difference;
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+
+/** A record with other ids, wherever they are in it. */
+export function withOtherIds(record: StoredResource, otherIds: ReadonlyMap<Uuid, Uuid>): StoredResource {
+  // One id for another leaves it a record.
+  return JSON.parse(JSON.stringify(record).replace(UUID, (id) => otherIds.get(id) ?? id));
 }
 
 /** A stored value that matches no password, for users whose last password is no longer in the history. */

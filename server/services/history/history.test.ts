@@ -311,6 +311,8 @@ describe('POST /inspect/restore', () => {
     for (const body of [{}, { at: -1 }, { at: 'soon' }, { at: 1, more: 2 }]) {
       expect(await inspect('POST', '/restore', body)).toMatchObject(refusal(400));
     }
+    const { body } = await inspect('POST', '/restore', { at: 1.5 });
+    expect(body.message).toContain('must be a commit number or an ISO time');
     expect(await inspect('POST', '/restore', { at: 999_999 })).toMatchObject(refusal(404));
   });
 });

@@ -6,7 +6,7 @@ import type { StoredResource } from '../../model/record.ts';
 import { maskedCommit, maskedRecord, unmaskedRecord } from '../../model/rules/masking.ts';
 import { USER } from '../../model/type-names.ts';
 import { SECRET } from '../../model/types/secret.ts';
-import { operationsBetween } from '../../storage/world/world-patch.ts';
+import { changeBetween } from '../../storage/world/world-patch.ts';
 
 const id = '00000000-0000-4000-8000-000000000002';
 const at = '2024-05-01T12:00:00.000Z';
@@ -47,8 +47,8 @@ describe.each(Object.keys(propertiesOf))('the hidden values of a %s', (type) => 
           seq: 1,
           atMs: 0,
           cause: { actor: null, via: 'api' },
-          ops: operationsBetween(id, before, after),
-          inverse: operationsBetween(id, after, before),
+          ops: changeBetween(id, before, after)?.ops ?? [],
+          inverse: changeBetween(id, after, before)?.ops ?? [],
           resources: [{ id, type: isKnown ? type : 'Resource::Bygone', name: 'x', path: '/' }],
         };
         const masked = maskedCommit(commit);

@@ -19,8 +19,10 @@ import { USER } from '../../model/type-names.ts';
 import { parseForeignWorld } from '../../storage/world/world-file.ts';
 import type { PastWorld } from '../../storage/world/world-history.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
-import { changesBetween, sharingRecords } from '../../storage/world/world-patch.ts';
+import { changesBetween } from '../../storage/world/world-patch.ts';
+import { optionalMembers } from '../resources/record-builder.ts';
 import { type ArchivedLog, fileOf, MANIFEST, manifestSchema, WORLD } from './archive.ts';
+import { withOtherIds } from './history-service.ts';
 
 type ResourcesById = ReadonlyMap<Uuid, StoredResource>;
 
@@ -50,18 +52,18 @@ export async function planImport(path: string, present: ResourcesById, { logs, c
   const root = checked(() => rootOf(archive.world.resources));
 
   const ownRoot = rootOf(present);
-  const ids: [Uuid, Uuid][] = [
+  const ids = new Map([
     [root.id, ownRoot.id],
     [root.owner, ownRoot.owner],
-  ];
+  ]);
   const resources = new Map<Uuid, StoredResource>();
   for (const record of archive.world.resources.values()) {
-    const renamed = withIds(record, ids);
+    const renamed = withOtherIds(record, ids);
     // Root stays the root of this platform, regardless of the archive.
     const existingOwner = renamed.id === ownRoot.owner ? present.get(ownRoot.owner) : undefined;
     resources.set(renamed.id, existingOwner ?? unmaskedRecord(renamed, present.get(renamed.id)));
   }
-  const world = sharingRecords(await validateWorld(resources, present, constraints), present);
+  const world = await validateWorld(resources, present, constraints);
   const changed = changesBetween(present, world).put.map(({ id }) => id);
   const runs = changed.length > 0 ? codeToRun(WorldIndex.indexOf(world.values()), changed) : [];
   const hidden = [...world.values()].filter(hasHidden).map((record) => describeResource(record, (id) => world.get(id)));
@@ -91,13 +93,6 @@ function rootOf(resources: ResourcesById): StoredResource {
   if (root.name !== 'root') throw new Error(`its root organization is called '${root.name}', not 'root'`);
   if (resources.get(root.owner)?.type !== USER) throw new Error('its world has no root user');
   return root;
-}
-
-function withIds(record: StoredResource, ids: readonly (readonly [from: Uuid, to: Uuid])[]): StoredResource {
-  const changed = ids.filter(([from, to]) => from !== to);
-  if (changed.length === 0) return record;
-  const text = changed.reduce((json, [from, to]) => json.replaceAll(from, to), JSON.stringify(record));
-  return JSON.parse(text); // one id for another leaves it a record
 }
 
 /** Larger than any usable world, and small enough for memory. */
@@ -242,9 +237,8 @@ async function parsedRecord(
   { hashPassword }: WorldConstraints,
 ): Promise<StoredResource> {
   const type = typeOf(record);
-  const { name, description, tags, variables } = record;
-  const body = JSON.parse(JSON.stringify({ name, description, tags, variables })); // without what is undefined
-  const { resource_type: _type, id: _id, ...written } = parseEnvelope({ ...body, properties: record.properties }, type);
+  const body = { name: record.name, ...optionalMembers(record), properties: record.properties };
+  const { resource_type: _type, id: _id, ...written } = parseEnvelope(body, type);
   const properties: JsonObject = { ...parseProperties(type, written.properties), ...serverKept(record) };
   for (const hashed of hashedProperties(type)) {
     const value = properties[hashed];

@@ -7,16 +7,13 @@ import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { causeOf } from '../../model/commit.ts';
 import type { StoredResource, Uuid } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
-import { sharingRecords } from '../../storage/world/world-patch.ts';
 import { briefDifference } from './history-routes.ts';
-import { differenceBetween, type HistoryService } from './history-service.ts';
+import { differenceBetween, type HistoryService, withOtherIds } from './history-service.ts';
 
 type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 /** Makes the world that a first start with the seed would have. Throws PlatformError when the seed cannot be used. */
 export type FreshWorld = (seed: BodyOf<typeof resetRoutes.resetWorld>['seed']) => Promise<Resources>;
-
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** Replaces the world with a seed, in one commit. The root user and all that is outside the world (keys, leads, history ...) are kept. */
 export function resetRouter(
@@ -28,9 +25,9 @@ export function resetRouter(
   return mountRoutes(resetRoutes, guard, {
     async resetWorld({ caller, body: { seed, dryRun }, req }) {
       const fresh = await freshWorld(seed);
-      const present = historyService.store.world.resources;
-      const world = sharingRecords(asContinuation(fresh, present), present);
-      const { resources, total } = briefDifference(differenceBetween({ resources: present }, { resources: world }));
+      const { view, world: present } = historyService.store;
+      const world = asContinuation(fresh, present.resources, view.root);
+      const { resources, total } = briefDifference(differenceBetween(present.resources, world));
       const cause = causeOf({ caller, via: changeSourceOf(req) }, 'world.reset', `reset to the seed '${seed}'`);
       const commit = dryRun ? undefined : await historyService.replaceWith(world, cause);
       if (!dryRun) onReset();
@@ -40,20 +37,18 @@ export function resetRouter(
 }
 
 /** A new world in which resources with a counterpart at the same path keep its id, history and creation. */
-function asContinuation(fresh: Resources, present: Resources): Resources {
+function asContinuation(fresh: Resources, present: Resources, root: StoredResource): Resources {
   const now = new Map([...present.values()].map((record) => [identityOf(record, present), record]));
-  const counterparts = new Map<Uuid, StoredResource>();
+  const presentIds = new Map<Uuid, Uuid>();
   for (const record of fresh.values()) {
-    const counterpart = record.parent === null ? rootOf(present) : now.get(identityOf(record, fresh));
-    if (counterpart) counterparts.set(record.id, counterpart);
+    const counterpart = record.parent === null ? root : now.get(identityOf(record, fresh));
+    if (counterpart) presentIds.set(record.id, counterpart.id);
   }
-  const owner = rootOf(present)?.owner;
   const world = new Map<Uuid, StoredResource>();
   for (const record of fresh.values()) {
-    const text = JSON.stringify(record).replace(UUID, (id) => counterparts.get(id)?.id ?? id);
-    const renamed: StoredResource = JSON.parse(text); // one id for another leaves it a record
+    const renamed = withOtherIds(record, presentIds);
     const before = present.get(renamed.id);
-    const isKept = before && (renamed.id === owner || isSame(before, renamed));
+    const isKept = before && (renamed.id === root.owner || isSame(before, renamed));
     world.set(renamed.id, isKept ? before : { ...renamed, created: before?.created ?? renamed.created });
   }
   return world;
@@ -62,11 +57,6 @@ function asContinuation(fresh: Resources, present: Resources): Resources {
 /** The type and path, by which a user recognizes the same resource. */
 function identityOf(record: StoredResource, world: Resources): string {
   return `${record.type} ${pathOf(record, (id) => world.get(id))}`;
-}
-
-function rootOf(world: Resources): StoredResource | undefined {
-  for (const record of world.values()) if (record.parent === null) return record;
-  return undefined;
 }
 
 /** True if the records are the same apart from when and by whom they were written. */

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Request, Response, Router } from 'express';
+import type { Request, Router } from 'express';
 import { type ImportView, type SnapshotView, snapshotRoutes } from '../../api/routes/history.ts';
 import { changeSourceOf } from '../../api/server/authenticate.ts';
 import { sendStream } from '../../api/server/compress.ts';
@@ -11,12 +11,10 @@ import { causeOf } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { notSaved } from '../../storage/files/append-file.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../../storage/world/named-snapshots.ts';
-import { sharingRecords } from '../../storage/world/world-patch.ts';
-import type { WorldStore } from '../../storage/world/world-store.ts';
 import { removeIfPossible } from '../../system/files-in-use.ts';
 import { makeTemporary } from '../../system/temporary.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
-import { briefDifference, onlyResource, seesRecord, toCommitView, toDifferenceView } from './history-routes.ts';
+import { briefDifference, seesRecord, toCommitView, toComparison } from './history-routes.ts';
 import { differenceBetween, type HistoryService, type Undoing } from './history-service.ts';
 import { type ArchiveTarget, planImport } from './plan-import.ts';
 
@@ -27,11 +25,6 @@ export function snapshotRouter(
   guard: RouteGuard,
 ): Router {
   const { store } = historyService;
-  /** The saved world, prepared for a comparison with the current one. */
-  const read = async (name: string) => {
-    const { seq, resources } = await snapshots.read(name);
-    return { seq, resources: sharingRecords(resources, store.world.resources) };
-  };
   return mountRoutes(snapshotRoutes, guard, {
     listSnapshots: async () => (await snapshots.list()).map(toSnapshotView),
     async createSnapshot({ body: { name }, res }) {
@@ -41,25 +34,22 @@ export function snapshotRouter(
       return toSnapshotView(saved);
     },
     async compareSnapshot({ caller, path, query: { brief, resource } }) {
-      const then = await read(path.snapshot_name);
+      const then = await snapshots.read(path.snapshot_name);
       const now = await store.history.worldAt({ seq: store.seq });
-      const difference = differenceBetween(onlyResource(then, resource), onlyResource(now, resource), {
-        from: then,
-        to: now,
-      });
-      const view = brief
-        ? briefDifference(difference)
-        : toDifferenceView(difference, (resourceId) => seesRecord(guard, caller, resourceId));
-      return { from: then.seq, to: now.seq, ...view };
+      return toComparison(then, now, { brief, resource, isSeen: (id) => seesRecord(guard, caller, id) });
     },
     async restoreSnapshot({ caller, path: { snapshot_name: name }, req }) {
-      const { resources } = await read(name);
+      const { resources } = await snapshots.read(name);
       const cause = causeOf({ caller, via: changeSourceOf(req) }, 'snapshot.restore', `restore of snapshot ${name}`);
       const commit = await historyService.restoreTo(resources, cause);
       return { ...(commit && { commit: toCommitView(commit) }) };
     },
     deleteSnapshot: ({ path }) => snapshots.remove(path.snapshot_name),
-    exportArchive: ({ res }) => sendArchive(store, archive, res),
+    async exportArchive({ res }) {
+      const content = await archiveOf(store, archive);
+      res.type(ZIP_TYPE).attachment('terrarium.zip');
+      await sendStream(content, res);
+    },
     importArchive: ({ caller, query, req }) =>
       receiveArchive(req, historyService, archive, { isDry: query.dryRun, caller, via: changeSourceOf(req) }),
   });
@@ -71,12 +61,6 @@ function toSnapshotView({ atMs, ...rest }: SnapshotInfo): SnapshotView {
 
 const ZIP_TYPE = 'application/zip';
 const MAX_ARCHIVE_BYTES = 1024 * 1024 * 1024;
-
-async function sendArchive(store: WorldStore, source: ArchiveSource, res: Response): Promise<void> {
-  const archive = await archiveOf(store, source);
-  res.type(ZIP_TYPE).attachment('terrarium.zip');
-  await sendStream(archive, res);
-}
 
 /** Replaces the world in one commit and adds the records of logs; a dry run only reports. Throws 400 for an invalid archive. */
 async function receiveArchive(
@@ -92,7 +76,7 @@ async function receiveArchive(
     const { world, seq, added, ...rest } = await planImport(path, historyService.store.world.resources, target);
     const reported = { leads: added.filter(({ name }) => name === 'leads').length, ...rest };
     if (isDry) {
-      const { resources, total } = briefDifference(differenceBetween(historyService.store.world, { resources: world }));
+      const { resources, total } = briefDifference(differenceBetween(historyService.store.world.resources, world));
       return { ...reported, resources, total };
     }
     const cause = causeOf(initiator, 'archive.import', `import of an archive of commit ${seq}`);

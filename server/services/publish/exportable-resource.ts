@@ -3,6 +3,7 @@ import { decodeSource } from '../../model/decode-text.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { typeOfWord } from '../../model/registry.ts';
 import { shapeOf } from '../../model/types/schema-parts.ts';
+import { optionalMembers } from '../resources/record-builder.ts';
 import type { PlatformRecord } from './platform.ts';
 import type { TargetSnapshot } from './target-snapshot.ts';
 
@@ -81,14 +82,7 @@ function exportableOf(
     else if (!ignored.has(property))
       reportIgnored(`'${property}' of ${kind} ${name}, which Terrarium does not support`);
   }
-  const { description, tags, variables } = record;
-  const form = {
-    ...(description !== undefined && { description }),
-    ...(tags !== undefined && { tags }),
-    ...(variables !== undefined && { variables }),
-    properties,
-  };
-  return { id: `${kind} ${name}`, kind, name, form, record };
+  return { id: `${kind} ${name}`, kind, name, form: { ...optionalMembers(record), properties }, record };
 }
 
 function withSecretName(mount: Json, secrets: ReadonlyMap<string, string>): Json {

@@ -5,11 +5,11 @@ import type { ErrorCode } from '../../model/error-codes.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { withoutTrailing } from '../../model/host-names.ts';
 import { type Json, jsonIn } from '../../model/json.ts';
+import { isUuid } from '../../model/record.ts';
 
 const TIMEOUT_MS = 30_000;
 /** Longest part of an error message of another platform that is repeated. */
 const MAX_REASON_CHARACTERS = 500;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Codes by the status of the destination's response. */
 const REJECTION_CODES: Readonly<Record<number, ErrorCode>> = {
@@ -58,7 +58,7 @@ export class Platform {
   ): Promise<Platform> {
     if ('token' in credentials) return new Platform(metaUrl, `Bearer ${credentials.token}`, linkLocal);
     const { user, password } = credentials;
-    if (UUID.test(user))
+    if (isUuid(user))
       return new Platform(metaUrl, `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`, linkLocal);
     const url = `${withoutTrailing(metaUrl, '/').replace(/\/meta$/, '/security')}/${fqon}/oauth/issue`;
     const body = String(new URLSearchParams({ grant_type: 'password', username: user, password }));

@@ -18,48 +18,34 @@ import {
 import { ENTITLEMENT, type Entitlements } from './entitlement-routes.ts';
 import { listFromAbove } from './paths.ts';
 import type { Renderer } from './renderer.ts';
-import type { ResourceService } from './resource-service.ts';
 import { created, type ExtraInput, inForm, type Listing, list, type ResourceRouteParts, read } from './selection.ts';
-
-/** Searches by name and by a user's attributes (D-188, D-189), of what the caller may view. */
-function searches(service: ResourceService) {
-  return {
-    names(
-      { actor, query: { name: start } }: ExtraInput & { query: { name: string } },
-      among: readonly StoredResource[],
-    ) {
-      const found = among.filter((candidate) => candidate.name.startsWith(start) && service.canView(actor, candidate));
-      return found.map(({ name }) => name);
-    },
-    /** The records that fit the one criterion that there is, in which `*` is any text; throws 400 unless there is one. */
-    records(
-      { actor, renderer, query }: ExtraInput & { query: Readonly<Record<string, string | undefined>> },
-      among: readonly StoredResource[],
-    ) {
-      const [criterion, ...more] = Object.entries(query).filter(([, pattern]) => pattern !== undefined);
-      if (!criterion || more.length > 0) {
-        throw new PlatformError('invalid_query', `search by exactly one of ${Object.keys(query).join(', ')}`);
-      }
-      const [name, pattern = ''] = criterion;
-      const found = among.filter((candidate) => {
-        const value = attribute(candidate, name);
-        return value !== undefined && matchesStars(pattern, value) && service.canView(actor, candidate);
-      });
-      return found.map((record) => renderer.record(record));
-    },
-  };
-}
-
-function attribute(resource: StoredResource, name: string): string | undefined {
-  if (name === 'name' || name === 'username') return resource.name;
-  const value = resource.properties[name];
-  return typeof value === 'string' ? value : undefined;
-}
 
 /** Routes of the platform as a whole, and of organizations by name (D-005, D-015, D-016, D-188, D-189). */
 export function globalRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
   const { view } = service;
-  const { names, records } = searches(service);
+  const names = (
+    { actor, query: { name: start } }: ExtraInput & { query: { name: string } },
+    among: readonly StoredResource[],
+  ) => {
+    const found = among.filter((candidate) => candidate.name.startsWith(start) && service.canView(actor, candidate));
+    return found.map(({ name }) => name);
+  };
+  /** The records that fit the one criterion that there is, in which `*` is any text; throws 400 unless there is one. */
+  const records = (
+    { actor, renderer, query }: ExtraInput & { query: Readonly<Record<string, string | undefined>> },
+    among: readonly StoredResource[],
+  ) => {
+    const [criterion, ...more] = Object.entries(query).filter(([, pattern]) => pattern !== undefined);
+    if (!criterion || more.length > 0) {
+      throw new PlatformError('invalid_query', `search by exactly one of ${Object.keys(query).join(', ')}`);
+    }
+    const [name, pattern = ''] = criterion;
+    const found = among.filter((candidate) => {
+      const value = name === 'name' || name === 'username' ? candidate.name : candidate.properties[name];
+      return typeof value === 'string' && matchesStars(pattern, value) && service.canView(actor, candidate);
+    });
+    return found.map((record) => renderer.record(record));
+  };
   const listAll = (input: Listing, collection: 'orgs' | 'users' | 'rules') =>
     list(service, input, view.all(collection), collection);
   return [

@@ -43,7 +43,9 @@ export class RecordBuilder {
     requireRoot(actor, input);
     requireReach(this.naming(actor, parent), input);
     if (typeOf(input).collection === 'rules') requireKnownActions(input);
-    const { properties, derived = [] } = typeOf(input).validate?.(input, this.#contextBelow(parent)) ?? passed(input);
+    const { properties, derived = [] } = typeOf(input).validate?.(input, this.#contextBelow(parent)) ?? {
+      properties: input.properties,
+    };
     const at = this.#now();
     const userId = actor.caller.userId;
     const provenance = {
@@ -74,7 +76,7 @@ export class RecordBuilder {
     requireReach(this.naming(actor, parent), input, before);
     if (typeOf(input).collection === 'rules') requireKnownActions(input, before);
     const context = { ...this.#contextBelow(parent), previous: before };
-    const { properties, derived = [] } = typeOf(before).validate?.(input, context) ?? passed(input);
+    const { properties, derived = [] } = typeOf(before).validate?.(input, context) ?? { properties: input.properties };
     const after = as(properties);
     // The rules of the type can restore the old value: then nothing has changed.
     const isSame = properties !== input.properties && isDeepStrictEqual(before, after);
@@ -133,20 +135,19 @@ function requireRoot({ caller }: Actor, input: RecordInput, before?: StoredResou
   }
 }
 
-function passed({ properties }: RecordInput): { properties: StoredResource['properties']; derived?: DerivedRecord[] } {
-  return { properties };
+function written(input: RecordInput) {
+  const { id, type, name } = input;
+  return { id, type, name, ...optionalMembers(input) };
 }
 
-/** The members of a record that its writer decides, but for its properties; absent ones are left out. */
-function written({ id, type, name, description, tags, variables }: RecordInput) {
-  return {
-    id,
-    type,
-    name,
-    ...(description !== undefined && { description }),
-    ...(tags && { tags }),
-    ...(variables && { variables }),
-  };
+/** The members besides name and properties that the writer of a record decides; absent ones are left out. */
+export function optionalMembers<T, V>(record: {
+  description?: string | undefined;
+  tags?: T | undefined;
+  variables?: V | undefined;
+}) {
+  const { description, tags, variables } = record;
+  return { ...(description !== undefined && { description }), ...(tags && { tags }), ...(variables && { variables }) };
 }
 
 type Named = Pick<StoredResource, 'type' | 'properties'>;

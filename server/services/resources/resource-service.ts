@@ -16,7 +16,7 @@ import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from './actor.ts';
 import { type DeletionQuery, planDeletion } from './plan-deletion.ts';
 import type { Action, Policies } from './policies.ts';
-import { RecordBuilder, type RecordBuilderOptions } from './record-builder.ts';
+import { optionalMembers, RecordBuilder, type RecordBuilderOptions } from './record-builder.ts';
 import type { Renderer } from './renderer.ts';
 
 /** Properties that a PUT leaves as they are stored, and members whose value it does not look at, so absent (D-052). */
@@ -24,12 +24,6 @@ const KEPT_BY_PUT = new Set(['provider', 'external_id']);
 const IGNORED_BY_PUT = { id: null, resource_type: null };
 
 const UNFORCED: DeletionQuery = { force: false, deleteContainers: false };
-
-/** All grants of a resource as they shall be, none when undefined; and its properties where they follow. */
-export interface GrantChange {
-  grants: StoredResource['grants'] | undefined;
-  properties?: JsonObject;
-}
 
 export interface ResourceServiceOptions extends Omit<RecordBuilderOptions, 'view'> {
   store: Pick<WorldStore, 'view' | 'commit'>;
@@ -139,12 +133,17 @@ export class ResourceService {
     change: (before: StoredResource) => JsonObject,
   ): Promise<StoredResource> {
     return this.#rewrite(actor, this.#changeable(actor, id, verb), verb, (before) => {
-      return parseEnvelope({ ...toStored(before), properties: change(before) }, typeOf(before));
+      const { name } = before;
+      return parseEnvelope({ name, ...optionalMembers(before), properties: change(before) }, typeOf(before));
     });
   }
 
-  /** Stores grants, and properties when `change` gives some (D-115, D-119, D-120). The caller has checked the right. */
-  async setGrants(actor: Actor, id: Uuid, change: (before: StoredResource) => GrantChange): Promise<StoredResource> {
+  /** Stores all grants, none when undefined, and properties when `change` gives some (D-115, D-119, D-120). The caller has checked the right. */
+  async setGrants(
+    actor: Actor,
+    id: Uuid,
+    change: (before: StoredResource) => { grants: StoredResource['grants'] | undefined; properties?: JsonObject },
+  ): Promise<StoredResource> {
     const { grants: _, ...before } = this.#present(id);
     const { grants, properties } = change(this.#present(id));
     const after = this.drafts.touched(actor, {
@@ -297,23 +296,6 @@ function changesOnly(before: StoredResource, after: StoredResource, names: reado
 
 type RecordRenderer = Pick<Renderer, 'record' | 'properties'>;
 
-/** The record as its writer left it: what can be parsed like the body of a request. */
-function toStored({
-  name,
-  description,
-  tags,
-  variables,
-  properties,
-}: StoredResource): JsonObject & { properties: JsonObject } {
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    ...(tags && { tags }),
-    ...(variables && { variables }),
-    properties,
-  };
-}
-
 /**
  * The written form after a patch (D-090..D-095), to be checked like the body of a create (D-096). Properties are patched in stored form, or
  * as clients see them where the type says so (D-097). Throws 422.
@@ -324,12 +306,13 @@ function patchedDocument(
   renderer: RecordRenderer,
   operations: readonly Operation[],
 ): ReturnType<typeof applyPatch> {
-  const written = toStored(record);
+  let { properties } = record;
   for (const name of type.patchedAsShown ?? []) {
     const isTouched = operations.flatMap(placesOf).some((pointer) => segmentsOf(pointer)[1] === name);
     const value = isTouched ? renderer.properties(record)[name] : undefined;
-    if (value !== undefined) written.properties = { ...written.properties, [name]: value };
+    if (value !== undefined) properties = { ...properties, [name]: value };
   }
+  const written = { name: record.name, ...optionalMembers(record), properties };
   return applyPatch(written, () => renderer.record(record), operations, {
     renamable: type.renamable ?? true,
     serverSet: ['parent', ...type.serverSet],

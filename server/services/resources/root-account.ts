@@ -83,11 +83,11 @@ async function ensureKey(view: WorldView, credentials: Credentials, config: Root
   const isConfigured = rootApiKey !== undefined && rootApiSecret !== undefined;
   const file = folder === undefined ? undefined : path.join(folder, KEY_FILE);
   const storedPair = file === undefined ? undefined : await readSecret(file, pairSchema);
-  const pairParts = isConfigured ? { key: rootApiKey, secret: rootApiSecret } : (storedPair ?? {});
-  const pair = await credentials.ensureRootKey({ userId: view.root.owner, orgId: view.root.id }, pairParts);
-  if (isConfigured) return { apiKey: pair.key, generated: false };
-  if (file && !storedPair) await writeSecret(file, { key: pair.key, secret: pair.secret });
-  return { apiKey: pair.key, apiSecret: pair.secret, ...(file && { apiSecretFile: file }), generated: true };
+  const chosenPair = isConfigured ? { key: rootApiKey, secret: rootApiSecret } : storedPair;
+  const { key, secret } = await credentials.ensureRootKey({ userId: view.root.owner, orgId: view.root.id }, chosenPair);
+  if (isConfigured) return { apiKey: key, generated: false };
+  if (file && !storedPair) await writeSecret(file, { key, secret });
+  return { apiKey: key, apiSecret: secret, ...(file && { apiSecretFile: file }), generated: true };
 }
 
 const KEY_FILE = 'root-api-key.json';

@@ -43,29 +43,27 @@ export function list(
   resources: readonly StoredResource[],
   collection: TypeWord | 'resources',
 ): Json[] | JsonText {
-  requireSubType(query.filter.type, collection);
+  const criteria = Object.entries(query.filter).map(([name, expected]) =>
+    name === 'type' ? subTypeCriterion(expected, collection, renderer) : criterion(name, expected, renderer),
+  );
   requireFilters(query.filter, collection);
-  const criteria = Object.entries(query.filter).map(([name, filterValue]) => criterion(name, filterValue, renderer));
   const isSelected = (resource: StoredResource) =>
     criteria.every((matches) => matches(resource)) && service.canView(actor, resource);
-  const forms = {
-    link: (resource: StoredResource) => renderer.link(resource),
-    record: (resource: StoredResource) => renderer.record(resource),
-  };
   const selected = resources.filter(isSelected);
   return query.expand && !query.compact
     ? JsonText.list(selected.map((record) => renderer.text(record)))
-    : inForm(query, selected, forms);
+    : inForm(query, selected, renderer);
 }
 
 /** Links; records with `expand=true` (D-186); records without who and when with `compact=true` (D-036). */
 export function inForm<T>(
   { expand, compact }: ListForm,
   elements: readonly T[],
-  { link, record }: { link(element: T): JsonObject; record(element: T): JsonObject },
+  forms: { link(element: T): JsonObject; record(element: T): JsonObject },
 ): JsonObject[] {
-  if (!compact) return elements.map(expand ? record : link);
-  return elements.map(record).map(({ org, owner, created, modified, ...rest }) => rest);
+  if (!expand && !compact) return elements.map((element) => forms.link(element));
+  const records = elements.map((element) => forms.record(element));
+  return compact ? records.map(({ org, owner, created, modified, ...rest }) => rest) : records;
 }
 
 /** The words of `?embed=`; throws 400 for one that the type does not know (D-037). */
@@ -79,27 +77,26 @@ export function embeddable(embedNames: string[] = [], knownNames: readonly strin
   return embedNames;
 }
 
-function criterion(name: string, expected: string, renderer: Renderer): (resource: StoredResource) => boolean {
-  const ofSubType = name === 'type' ? subTypeCriterion(expected) : undefined;
-  return (resource) => {
-    const { collection } = typeOf(resource);
-    if (ofSubType && (collection === 'providers' || collection === 'rules')) return ofSubType(resource);
-    if (name === 'providerId' && collection === 'secrets')
-      return idIn(resource.properties.provider) === expected.toLowerCase();
-    return isText(fieldOf(resource, name, renderer), expected);
-  };
+type Criterion = (resource: StoredResource) => boolean;
+
+function criterion(name: string, expected: string, renderer: Renderer): Criterion {
+  return (resource) =>
+    name === 'providerId' && typeOf(resource).collection === 'secrets'
+      ? idIn(resource.properties.provider) === expected.toLowerCase()
+      : isText(fieldOf(resource, name, renderer), expected);
 }
 
-/** `?type=` of providers and rules (D-065, D-015); an unknown provider type is only an error where there are providers to ask. */
-function subTypeCriterion(typeText: string): (resource: StoredResource) => boolean {
+/** `?type=` of providers and rules (D-065, D-015): `Event`, `Limit`, or a type's name or UUID. Throws 400 in their lists for another (D-187). */
+function subTypeCriterion(typeText: string, listed: string, renderer: Renderer): Criterion {
   const providers = providerTypesMatching(typeText);
-  const ruleType = ruleTypeOf(typeText);
-  return (resource) => providers.has(resource.type) || resource.type === ruleType;
-}
-
-/** `Event`, `Limit`, or a type's name or UUID. */
-function ruleTypeOf(typeText: string): string {
-  return parseTypeName(typeText) ?? `Resource::Rule::${typeText}`;
+  const ruleType = parseTypeName(typeText) ?? `Resource::Rule::${typeText}`;
+  if ((listed === 'providers' && providers.size === 0) || (listed === 'rules' && !ruleTypes.includes(ruleType)))
+    throw new PlatformError('invalid_query', `unknown ${listed.slice(0, -1)} type '${typeText.slice(0, 64)}'`);
+  const ofOtherTypes = criterion('type', typeText, renderer);
+  return (resource) =>
+    ['providers', 'rules'].includes(typeOf(resource).collection)
+      ? providers.has(resource.type) || resource.type === ruleType
+      : ofOtherTypes(resource);
 }
 
 function fieldOf(resource: StoredResource, name: string, renderer: Renderer): Json | undefined {
@@ -116,17 +113,6 @@ export function isText(value: Json | undefined, expected: string): boolean {
   if (scalar === undefined || scalar === null || typeof scalar === 'object') return false;
   const text = String(scalar);
   return text === expected || (isUuid(expected) && text.toLowerCase() === expected.toLowerCase());
-}
-
-/** `?type=` on providers and rules must name one (D-065, D-187). */
-function requireSubType(type: string | undefined, collection: string): void {
-  if (type === undefined) return;
-  if (collection === 'providers' && providerTypesMatching(type).size === 0) throw unknownType('provider', type);
-  if (collection === 'rules' && !ruleTypes.includes(ruleTypeOf(type))) throw unknownType('rule', type);
-}
-
-function unknownType(noun: string, type: string): PlatformError {
-  return new PlatformError('invalid_query', `unknown ${noun} type '${type.slice(0, 64)}'`);
 }
 
 /** Context that handlers of the resource service get with each request, in addition to their parsed input. */
@@ -170,7 +156,11 @@ function requireFilters(filter: Readonly<Record<string, string>>, collection: Ty
     if (isId) parseUuid(filter[name] ?? '', `filter '${name}'`);
   }
   if (collection === 'resources') {
-    requireKnown(names.filter(isPaging), [], collection);
+    requireKnown(
+      names.filter((name) => PAGING.test(name)),
+      [],
+      collection,
+    );
     return;
   }
   const type = typeOfWord(collection);
@@ -180,18 +170,14 @@ function requireFilters(filter: Readonly<Record<string, string>>, collection: Ty
   );
   const knownNames = [...MEMBERS, ...(OF_WORDS[collection] ?? []), ...ofTable];
   const isKnown = (name: string) => knownNames.includes(name) || (collection === 'users' && HOME_KEY.test(name));
-  const isUnknown = (name: string) => !isKnown(name) && (collection !== 'providers' || isPaging(name));
+  const isUnknown = (name: string) => !isKnown(name) && (collection !== 'providers' || PAGING.test(name));
   requireKnown(names.filter(isUnknown), knownNames, collection);
-}
-
-function isPaging(name: string): boolean {
-  return PAGING.test(name);
 }
 
 export function requireKnown(unknown: readonly string[], knownNames: readonly string[], subject: string): void {
   const [first] = unknown;
   if (first === undefined) return;
-  if (isPaging(first)) {
+  if (PAGING.test(first)) {
     const message = `'${first}' is not a filter: lists are not paged, and the response has all elements. Leave it out`;
     throw new PlatformError('invalid_query', message);
   }

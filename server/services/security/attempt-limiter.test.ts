@@ -1,15 +1,24 @@
 import { expect, test } from 'vitest';
-import { AttemptLimiter } from './attempt-limiter.ts';
+import { PlatformError } from '../../model/errors.ts';
+import { type Attempt, AttemptLimiter } from './attempt-limiter.ts';
 
 let nowMs = 0;
 const limiterOf = (limit: number) => {
   nowMs = 0;
   return new AttemptLimiter(limit, () => nowMs);
 };
+/** An attempt, or the seconds to wait before the next. */
+function begin(limiter: AttemptLimiter, user: string, address?: string): Attempt | number {
+  try {
+    return limiter.begin(user, address);
+  } catch (refusal) {
+    return refusal instanceof PlatformError ? Number(refusal.headers['Retry-After']) : Number.NaN;
+  }
+}
 /** Fails to sign in; the seconds to wait where it was not even tried. */
 function fail(limiter: AttemptLimiter, user: string, address = '127.0.0.1'): number {
-  const attempt = limiter.begin(user, address);
-  return 'waitS' in attempt ? attempt.waitS : 0;
+  const attempt = begin(limiter, user, address);
+  return typeof attempt === 'number' ? attempt : 0;
 }
 
 test('each user has so many failures a minute at each address, counted from the first one', () => {
@@ -26,11 +35,10 @@ test('each user has so many failures a minute at each address, counted from the 
 test('what succeeds does not count, however many at once', () => {
   const limiter = limiterOf(2);
   for (let time = 0; time < 10; time++) {
-    const attempt = limiter.begin('ada', undefined);
-    if ('succeeded' in attempt) attempt.succeeded();
+    limiter.begin('ada', undefined).succeeded();
   }
-  const attempts = Array.from({ length: 3 }, () => limiter.begin('ada', undefined));
-  expect(attempts.map((attempt) => 'succeeded' in attempt)).toEqual([true, true, false]);
+  const attempts = Array.from({ length: 3 }, () => begin(limiter, 'ada'));
+  expect(attempts.map((attempt) => typeof attempt)).toEqual(['object', 'object', 'number']);
 });
 
 test('an address is the same in either spelling', () => {
@@ -40,10 +48,7 @@ test('an address is the same in either spelling', () => {
 
 test('a failure is reported later for each failure from other addresses, by at most 5 s', () => {
   const limiter = limiterOf(100);
-  const delayMs = (address: string) => {
-    const attempt = limiter.begin('ada', address);
-    return 'waitS' in attempt ? undefined : attempt.failureDelayMs();
-  };
+  const delayMs = (address: string) => limiter.begin('ada', address).failureDelayMs();
   expect([delayMs('127.0.0.1'), delayMs('127.0.0.1'), delayMs('127.0.0.2')]).toEqual([0, 0, 100]);
   for (let at = 3; at < 200; at++) delayMs(`127.0.0.${at}`);
   expect(delayMs('127.0.1.1')).toBe(5_000);

@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { PlatformError } from '../../model/errors.ts';
-import { monotonicMs } from '../../system/clock.ts';
 
 const WINDOW_MS = 60_000;
 /** Longest possible user name (D-031); longer ones share the counter of their first characters. */
@@ -40,13 +38,13 @@ export class AttemptLimiter {
   /** In the order in which the windows started: of each user at all addresses, and of each user and address. */
   readonly #users = new Map<string, Window & { addresses: Map<string, Window> }>();
 
-  constructor(limitPerMinute: number, nowMs: () => number = monotonicMs) {
+  constructor(limitPerMinute: number, nowMs: () => number) {
     this.#limitPerMinute = limitPerMinute;
     this.#nowMs = nowMs;
   }
 
-  /** Begins an attempt. @returns the seconds to wait, 1 or more, when there were too many */
-  begin(user: string, address: string | undefined): Attempt | { waitS: number } {
+  /** Begins an attempt. Throws 429 when there were too many (D-171). */
+  begin(user: string, address: string | undefined): Attempt {
     const nowMs = this.#nowMs();
     const name = user.slice(0, MAX_NAME_LENGTH);
     const newWindow = { startedAtMs: nowMs, count: 0 };
@@ -54,7 +52,10 @@ export class AttemptLimiter {
     const ofUser = open(this.#users, name, { ...newWindow, addresses }, MAX_USERS);
     const window = open(addresses, address?.replace(/^::ffff:/i, '') ?? '', newWindow, MAX_ADDRESSES);
     if (window.count >= this.#limitPerMinute) {
-      return { waitS: Math.ceil((window.startedAtMs + WINDOW_MS - nowMs) / 1000) };
+      const waitS = Math.ceil((window.startedAtMs + WINDOW_MS - nowMs) / 1000);
+      throw new PlatformError('too_many_attempts', `too many failed attempts, wait ${waitS} seconds`, {
+        headers: { 'Retry-After': String(waitS) },
+      });
     }
     // Counted before it is checked: of many at once no more than the limit are.
     window.count++;
@@ -86,16 +87,4 @@ function open<One extends Window>(windows: Map<string, One>, key: string, newWin
 function isOpen({ startedAtMs }: Window, nowMs: number): boolean {
   // A window that starts much later is from before the clock moved back (D-222).
   return nowMs >= startedAtMs - WINDOW_MS && nowMs < startedAtMs + WINDOW_MS;
-}
-
-export async function delayFailure(attempt: Attempt): Promise<void> {
-  const delayMs = attempt.failureDelayMs();
-  if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
-}
-
-/** The error for too many attempts (D-171). */
-export function tooManyAttempts(waitS: number): PlatformError {
-  return new PlatformError('too_many_attempts', `too many failed attempts, wait ${waitS} seconds`, {
-    headers: { 'Retry-After': String(waitS) },
-  });
 }

@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Authenticator, Caller, Identification } from '../../model/caller.ts';
 import { invalid } from '../../model/errors.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { isNear, ORGANIZATION, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { USER } from '../../model/type-names.ts';
-import { GROUP, groupsOf } from '../../model/types/group.ts';
-import { type AttemptLimiter, delayFailure, tooManyAttempts } from './attempt-limiter.ts';
+import { groupsOf } from '../../model/types/group.ts';
+import type { AttemptLimiter } from './attempt-limiter.ts';
 import type { Credentials } from './credentials.ts';
 
 /** Answers "who is this" from credentials and the present world (D-172): a deleted or disabled account proves nothing. */
@@ -58,11 +59,6 @@ export function findUser(view: WorldView, id: Uuid): StoredResource | undefined 
   return found?.type === USER ? found : undefined;
 }
 
-export function findGroup(view: WorldView, id: Uuid): StoredResource | undefined {
-  const found = view.find(id);
-  return found?.type === GROUP ? found : undefined;
-}
-
 /** Was the account disabled (D-179)? Held in the hidden, server-set property `disabled` of its user. */
 export function isDisabled(user: StoredResource): boolean {
   return user.properties.disabled === true;
@@ -85,13 +81,13 @@ export async function findSignedIn(
   organization?: StoredResource,
 ): Promise<StoredResource | undefined> {
   const attempt = attempts.begin(username, address);
-  if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
   const [named] = view.named('users', username);
   const user = named && (!organization || isNear(view, named, organization)) ? named : undefined;
   // Also without such a user, so that the response time does not reveal which users exist.
   const isRight = await isPassword(password, user);
   if (!user || !isRight || isDisabled(user)) {
-    await delayFailure(attempt);
+    const delayMs = attempt.failureDelayMs();
+    if (delayMs > 0) await delay(delayMs, undefined, { ref: false });
     return undefined;
   }
   attempt.succeeded();

@@ -99,10 +99,8 @@ test('a deleted user leaves no credentials, another one keeps theirs', async () 
 
 test('the first key pair is generated when none is given, and stays in force when it is given back', async () => {
   const root = { userId: ADA, orgId: ORG };
-  const first = await credentials.ensureRootKey(root, {});
-  expect(first.generated).toBe(true);
-  const again = await credentials.ensureRootKey(root, { key: first.key, secret: first.secret });
-  expect(again).toEqual({ ...first, generated: false });
+  const first = await credentials.ensureRootKey(root);
+  expect(await credentials.ensureRootKey(root, first)).toEqual(first);
   expect(keys.size).toBe(1);
   expect(credentials.verifyKey(first.key, first.secret)?.accountId).toBe(ADA);
 });
@@ -113,5 +111,4 @@ test('a configured secret replaces the one that its key had', async () => {
   await credentials.ensureRootKey(root, { key: 'ci', secret: 'new' });
   expect(credentials.verifyKey('ci', 'old')).toBeUndefined();
   expect(credentials.verifyKey('ci', 'new')).toBeDefined();
-  await expect(credentials.ensureRootKey(root, { key: 'c:i' })).rejects.toThrow('colon');
 });

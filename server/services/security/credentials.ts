@@ -168,16 +168,10 @@ export class Credentials {
     await Promise.all([...accounts].filter((id) => !isKnown(id)).map((id) => this.forgetUser(id)));
   }
 
-  /** Puts root's configured or kept key pair in force; generates what is missing (D-175). Throws if the key contains a colon (Basic). */
-  async ensureRootKey(
-    root: { userId: Uuid; orgId: Uuid },
-    chosenPair: { key?: string; secret?: string },
-  ): Promise<{ key: string; secret: string; generated: boolean }> {
-    const pair = { key: chosenPair.key ?? randomUUID(), secret: chosenPair.secret ?? newSecret() };
-    if (pair.key.includes(':')) throw new Error('the root API key must not contain a colon');
-    const isStored = this.verifyKey(pair.key, pair.secret)?.accountId === root.userId;
-    if (!isStored) await this.createKey(root.userId, root.orgId, pair);
-    return { ...pair, generated: chosenPair.key === undefined || chosenPair.secret === undefined };
+  /** Puts root's configured or kept key pair in force, or a new one (D-175). */
+  async ensureRootKey(root: { userId: Uuid; orgId: Uuid }, pair?: { key: string; secret: string }) {
+    const isStored = pair && this.verifyKey(pair.key, pair.secret)?.accountId === root.userId;
+    return isStored ? pair : this.createKey(root.userId, root.orgId, pair);
   }
 
   /** Corrects the stored ends of tokens after the clock was set back; call it after the start and before the stop. */

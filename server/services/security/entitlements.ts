@@ -86,17 +86,24 @@ export function grantsAfter(
 }
 
 /** The grants without any mention of a deleted user or group (D-072); undefined when there are none left. */
-export function grantsWithout(resource: StoredResource, identity: Uuid): Record<string, Grant> | undefined {
-  const withoutIdentity = (ids: readonly Uuid[] = []) => ids.filter((id) => id !== identity);
-  const remainingGrants = Object.entries(resource.grants ?? {}).flatMap(([action, { add, remove, value }]) => {
-    const grant = grantOf({ add: withoutIdentity(add), remove: withoutIdentity(remove), value });
+export function grantsWithout({ grants }: StoredResource, identity: Uuid): Record<string, Grant> | undefined {
+  return noneAsUndefined(withIdentities(grants, (ids) => ids.filter((id) => id !== identity)));
+}
+
+/** The grants with other identities, and without parts that have no effect: empty lists, and actions with nothing. */
+export function withIdentities(
+  grants: Readonly<Record<string, Grant>> = {},
+  change: (ids: readonly Uuid[]) => Uuid[],
+): Record<string, Grant> {
+  const changedGrants = Object.entries(grants).flatMap(([action, { add = [], remove = [], value }]) => {
+    const grant = grantOf({ add: change(add), remove: change(remove), value });
     return grant ? [[action, grant] as const] : [];
   });
-  return noneAsUndefined(Object.fromEntries(remainingGrants));
+  return Object.fromEntries(changedGrants);
 }
 
 /** A grant of what there is of these; undefined when that is nothing. */
-export function grantOf({ add, remove, value }: { add: Uuid[]; remove: Uuid[]; value: Json | undefined }) {
+function grantOf({ add, remove, value }: { add: Uuid[]; remove: Uuid[]; value: Json | undefined }) {
   const grant: Grant = {
     ...(add.length > 0 && { add }),
     ...(remove.length > 0 && { remove }),

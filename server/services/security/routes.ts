@@ -9,7 +9,6 @@ import { actionsOf } from '../../model/rules/actions.ts';
 import { isNear, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { groupsOf } from '../../model/types/group.ts';
 import { keyRouter } from './access-routes.ts';
-import { tooManyAttempts } from './attempt-limiter.ts';
 import { callerOf, findSignedIn, findUser, formDecoded, isDisabled, readAuthorization } from './authenticator.ts';
 import { directoryId, type SecurityOptions, type SecurityParts, securityParts } from './security-parts.ts';
 
@@ -200,7 +199,6 @@ function clientGrant(
   }
   const { key, secret } = claim;
   const attempt = keyAttempts.begin(key, address);
-  if ('waitS' in attempt) throw tooManyAttempts(attempt.waitS);
   const record = credentials.verifyKey(key, secret) ?? credentials.verifyKey(formDecoded(key), formDecoded(secret));
   const user = record && findUser(view, record.accountId);
   if (!record || !user || (organization && !isNear(view, user, organization))) {

@@ -7,9 +7,10 @@ import { PlatformError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import { derivedId, parseUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { findOrganization, fqonOf, owningOrganization } from '../../model/rules/hierarchy.ts';
-import { membersOf } from '../../model/types/group.ts';
+import { USER } from '../../model/type-names.ts';
+import { GROUP, membersOf } from '../../model/types/group.ts';
 import type { AttemptLimiter } from './attempt-limiter.ts';
-import { findGroup, findUser, type PasswordCheck } from './authenticator.ts';
+import { findUser, type PasswordCheck } from './authenticator.ts';
 import type { Credentials } from './credentials.ts';
 
 export interface SecurityOptions extends PasswordCheck {
@@ -35,10 +36,10 @@ export type SecurityParts = ReturnType<typeof securityParts>;
 
 export function securityParts(options: SecurityOptions) {
   const { view, authorizer } = options;
-  const named = (noun: string, find: (view: WorldView, id: Uuid) => StoredResource | undefined) => (text: string) => {
+  const named = (noun: string, type: string) => (text: string) => {
     const id = parseUuid(text);
-    const found = find(view, id);
-    if (!found) throw new PlatformError('not_found', `${noun} ${id} not found`);
+    const found = view.find(id);
+    if (found?.type !== type) throw new PlatformError('not_found', `${noun} ${id} not found`);
     return found;
   };
   const guard: RouteGuard = {
@@ -62,8 +63,8 @@ export function securityParts(options: SecurityOptions) {
       if (!found) throw new PlatformError('not_found', `organization '${text.slice(0, 255)}' not found`);
       return found;
     },
-    account_id: named('account', findUser),
-    group_id: named('group', findGroup),
+    account_id: named('account', USER),
+    group_id: named('group', GROUP),
   };
   return {
     options,

@@ -71,7 +71,7 @@ export class WindowSessions {
   createCode(): string {
     const code = randomBytes(24).toString('base64url');
     this.#codes.set(code, this.#steadyMs() + CODE_LIFETIME_MS);
-    dropOldest(this.#codes, MAX_CODES);
+    for (const oldest of this.#codes.keys()) if (this.#codes.size > MAX_CODES) this.#codes.delete(oldest);
     return code;
   }
 
@@ -120,23 +120,19 @@ export class WindowSessions {
 
   /** The session of a request's cookie and key, if it has one that is still good. */
   find(request: IncomingMessage): Session | undefined {
-    const id = cookieIn(request);
-    const session = id === undefined ? undefined : this.#sessionOf(id);
-    if (id === undefined || !session || !hasKeyOf(session, request)) return undefined;
-    return this.#lifetimes.isOver(nameOf(id), session.endsAtMs) ? undefined : session;
-  }
-
-  #sessionOf(id: string): Session | undefined {
+    const id = cookieIn(request) ?? '';
     const stored = this.#log.get(nameOf(id));
     const token = stored && unseal(stored.sealed, id);
-    if (!stored || token === undefined) return undefined;
-    const { userId, endsAtMs, keyHash, viewAs } = stored;
+    if (!stored || token === undefined || this.#lifetimes.isOver(nameOf(id), stored.endsAtMs)) return undefined;
+    const { userId, endsAtMs, viewAs } = stored;
     const viewToken = viewAs && unseal(viewAs.sealed, id);
+    const keyHash = stored.keyHash === undefined ? undefined : Buffer.from(stored.keyHash, 'hex');
+    if (!hasKey(request, keyHash)) return undefined;
     return {
       userId,
       token,
       endsAtMs,
-      keyHash: keyHash === undefined ? undefined : Buffer.from(keyHash, 'hex'),
+      keyHash,
       ...(viewAs && viewToken !== undefined && { viewAs: { userId: viewAs.userId, token: viewToken } }),
     };
   }
@@ -231,7 +227,7 @@ function cookieIn(request: IncomingMessage): string | undefined {
   return undefined;
 }
 
-function hasKeyOf({ keyHash }: Session, { headers }: IncomingMessage): boolean {
+function hasKey({ headers }: IncomingMessage, keyHash: Buffer | undefined): boolean {
   if (keyHash === undefined) return true;
   const key = headers[SESSION_KEY_HEADER.toLowerCase()] ?? sessionKeyIn(headers['sec-websocket-protocol']);
   return typeof key === 'string' && timingSafeEqual(hashOf(key), keyHash);
@@ -277,11 +273,4 @@ function isFromOurPage({ headers }: IncomingMessage): boolean {
   const { origin, host } = headers;
   if (origin !== undefined) return URL.canParse(origin) && new URL(origin).host === host;
   return headers['sec-fetch-site'] === 'same-origin';
-}
-
-function dropOldest(map: Map<string, unknown>, max: number): void {
-  for (const key of map.keys()) {
-    if (map.size <= max) return;
-    map.delete(key);
-  }
 }

@@ -308,19 +308,13 @@ function propertiesOf(record: StoredResource, { refer, secret }: FormOptions): J
   return decodeText(source) === source ? { ...properties, code: source } : properties;
 }
 
-const knownDefaults = new Map<ResourceType, JsonObject>();
-
 /** Values that a type stores for missing properties; containers and jobs do so (D-045). */
 function defaultsOf(type: ResourceType): JsonObject {
-  const cachedDefaults = knownDefaults.get(type);
-  if (cachedDefaults) return cachedDefaults;
   // Not the effective defaults of a schema, such as a lambda's `public`: they are never stored (D-027).
-  const defaults = Object.fromEntries(
+  return Object.fromEntries(
     Object.entries(shapeOf(type.properties)).flatMap(([name, schema]) => {
       const { type: kind, defaultValue } = schema._zod.def as { type: string; defaultValue?: Json };
       return kind === 'default' && defaultValue !== undefined ? [[name, defaultValue] as const] : [];
     }),
   );
-  knownDefaults.set(type, defaults);
-  return defaults;
 }

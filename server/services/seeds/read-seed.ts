@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { reasonOf } from '../../model/errors.ts';
 import {
   isJsonObject,
   type Json,
@@ -51,13 +52,8 @@ export const nodeSchema = z.strictObject({
   ...ownMembers,
 });
 
-/** Reads the files that lambdas name, relative to the document. */
-interface CodeReader {
-  /** Returns the source that a `codeFile` names. Throws Error with the reason. */
-  read(codeFile: string): Promise<string>;
-  /** The folder of the document; undefined for a document that is sent. */
-  folder?: string;
-}
+/** The folder that the files in a document are relative to; undefined for a document that is sent, which cannot name any. */
+type Folder = string | undefined;
 
 /**
  * Reads a seed file, or the one in a folder, in YAML or JSON. docs/reference/world-file.md describes its members and references.
@@ -67,33 +63,28 @@ interface CodeReader {
  */
 export async function readSeed(fileOrFolder: string, environment: Environment = process.env): Promise<Seed> {
   const file = await seedFileAt(fileOrFolder);
-  return understand(await replaceVariables(await readSeedDocument(file), environment), codeReaderFor(file));
+  return understand(await replaceVariables(await readSeedDocument(file), environment), folderOf(file));
 }
 
 /** Reads a file that ships with Terrarium; see `readPreparedSeedDocument`. */
 export async function readPreparedSeed(file: string, preparedFile: string): Promise<Seed> {
-  return understand(await readPreparedSeedDocument(file, preparedFile), codeReaderFor(file));
+  return understand(await readPreparedSeedDocument(file, preparedFile), folderOf(file));
 }
 
-function codeReaderFor(file: string): CodeReader {
-  const folder = path.resolve(path.dirname(file));
-  return { folder, read: (codeFile) => readUtf8(path.resolve(folder, codeFile)) };
+function folderOf(file: string): string {
+  return path.resolve(path.dirname(file));
 }
 
 /** Reads content that code passes in; the code of its lambdas is read from files relative to the working folder. */
 export async function readGivenSeed(content: object): Promise<Seed> {
   // What is no JSON, such as a function, is left out here as it would be in a file.
   const document = sentSeedDocument('seed', JSON.parse(JSON.stringify(content)));
-  return understand(document, codeReaderFor(path.resolve('seed')));
+  return understand(document, path.resolve());
 }
 
 /** Reads a document from a request, which must contain its lambda code. Throws SeedError. */
 export function readSentSeed(document: SeedDocument): Promise<Seed> {
-  return understand(document, {
-    read: async () => {
-      throw new Error('codeFile is not available in a document that is sent. Set properties.code instead.');
-    },
-  });
+  return understand(document, undefined);
 }
 
 /** Reads a seed file for `POST /inspect/apply`, with its code. `placeOf` finds a JSON Pointer of the response in the file, e.g. `demo.yaml:12`. */
@@ -103,7 +94,7 @@ export async function readSeedFileForApply(
 ): Promise<{ document: JsonObject; placeOf(pointer: string): string }> {
   const file = await seedFileAt(fileOrFolder);
   const source = await replaceVariables(await readSeedDocument(file), environment);
-  const seed = await understand(source, codeReaderFor(file));
+  const seed = await understand(source, folderOf(file));
   // Aliases lead to one and the same object; a copy has one for each place.
   const document: JsonObject = JSON.parse(JSON.stringify(source.content));
   if (seed.outbound) document.outbound = JSON.parse(JSON.stringify(seed.outbound));
@@ -120,11 +111,11 @@ export async function readSeedFileForApply(
   return { document, placeOf };
 }
 
-async function understand(document: SeedDocument, readCode: CodeReader): Promise<Seed> {
+async function understand(document: SeedDocument, folder: Folder): Promise<Seed> {
   const malformed = pathOfMalformedText(document.content as Json); // as: what is no JSON is refused below
   if (malformed) throw document.errorAt(malformed, MALFORMED_TEXT);
   const location = { collection: 'orgs', name: 'root', parent: null, path: [] } as const;
-  const content = withAbsoluteFiles(document.content ?? {}, readCode.folder);
+  const content = withAbsoluteFiles(document.content ?? {}, folder);
   const members = readMembers(document, fileSchema, content, location);
   const {
     format: _,
@@ -138,12 +129,12 @@ async function understand(document: SeedDocument, readCode: CodeReader): Promise
     ...record
   } = members;
   const root: SeedNode = { ...location, record: presentMembers(record), properties, grants, children: [] };
-  root.children = await readChildren(document, content, root, readCode);
+  root.children = await readChildren(document, content, root, folder);
   return { defaultProviders, scope: scopeIn(document, root, scope), root, outbound, errorAt: document.errorAt };
 }
 
 /** The `file` of an outbound rule is relative to the document. */
-function withAbsoluteFiles(content: unknown, folder: string | undefined): unknown {
+function withAbsoluteFiles(content: unknown, folder: Folder): unknown {
   if (folder === undefined || !isJsonObject(content) || !Array.isArray(content.outbound)) return content;
   const outbound = content.outbound.map((rule) =>
     isJsonObject(rule) && typeof rule.file === 'string' ? { ...rule, file: path.resolve(folder, rule.file) } : rule,
@@ -160,17 +151,17 @@ async function readNode(
   document: SeedDocument,
   value: unknown,
   location: Pick<SeedNode, 'collection' | 'name' | 'parent' | 'path'>,
-  readCode: CodeReader,
+  folder: Folder,
 ): Promise<SeedNode> {
   const members = readMembers(document, nodeSchema, value, location);
   const { name = location.name, properties: writtenProperties, entitlements: grants, codeFile, ...record } = members;
   const code =
-    codeFile === undefined ? undefined : await codeOf(document, location, codeFile, readCode, writtenProperties);
+    codeFile === undefined ? undefined : await codeOf(document, location, codeFile, folder, writtenProperties);
   const located =
-    location.collection === 'lambdas' ? withAbsolutePackage(writtenProperties, readCode.folder) : writtenProperties;
+    location.collection === 'lambdas' ? withAbsolutePackage(writtenProperties, folder) : writtenProperties;
   const properties = code === undefined ? located : { ...located, code };
   const node: SeedNode = { ...location, name, record: presentMembers(record), properties, grants, children: [] };
-  node.children = await readChildren(document, value, node, readCode);
+  node.children = await readChildren(document, value, node, folder);
   return node;
 }
 
@@ -178,7 +169,7 @@ async function readChildren(
   document: SeedDocument,
   value: unknown,
   parent: SeedNode,
-  readCode: CodeReader,
+  folder: Folder,
 ): Promise<SeedNode[]> {
   const collections = childWordsOf(parent.collection);
   const children: SeedNode[] = [];
@@ -191,7 +182,7 @@ async function readChildren(
     const names = new Set<string>();
     for (const [name, body] of Object.entries(collection)) {
       const location = { collection: childCollection, name, parent, path: [...path, name] };
-      const node = await readNode(document, body ?? {}, location, readCode);
+      const node = await readNode(document, body ?? {}, location, folder);
       if (names.has(node.name))
         throw document.errorAt(node.path, `is a duplicate: another of the ${childCollection} is named '${node.name}'`);
       names.add(node.name);
@@ -239,7 +230,7 @@ function scopeIn(document: SeedDocument, root: SeedNode, scope: string | undefin
 }
 
 /** A path such as `./lambda` or `file:.` in `package_url` is relative to the document. */
-function withAbsolutePackage(properties: JsonObject | undefined, folder: string | undefined): JsonObject | undefined {
+function withAbsolutePackage(properties: JsonObject | undefined, folder: Folder): JsonObject | undefined {
   const address = properties?.package_url;
   if (folder === undefined || typeof address !== 'string') return properties;
   const [, relative] = /^(?:file:)?(\.{1,2}(?:[\\/].*)?)$/.exec(address) ?? [];
@@ -252,16 +243,20 @@ async function codeOf(
   document: SeedDocument,
   location: Pick<SeedNode, 'collection' | 'path'>,
   codeFile: string,
-  readCode: CodeReader,
+  folder: Folder,
   properties: JsonObject = {},
 ): Promise<string> {
   const where = [...location.path, 'codeFile'];
   if (location.collection !== 'lambdas') throw document.errorAt(where, 'is for lambdas only');
   if ('code' in properties)
     throw document.errorAt(where, 'cannot be combined with properties.code. Set only one of them.');
+  if (folder === undefined) {
+    const advice = 'codeFile is not available in a document that is sent. Set properties.code instead.';
+    throw document.errorAt(where, `the code cannot be read: ${advice}`);
+  }
   try {
-    return Buffer.from(await readCode.read(codeFile)).toString('base64');
+    return Buffer.from(await readUtf8(path.resolve(folder, codeFile))).toString('base64');
   } catch (cause) {
-    throw document.errorAt(where, `the code cannot be read: ${cause instanceof Error ? cause.message : cause}`, cause);
+    throw document.errorAt(where, `the code cannot be read: ${reasonOf(cause)}`, cause);
   }
 }

@@ -1,15 +1,14 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
 import type { Change } from '../../model/commit.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Grant, StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
-import { applyChanges, type WorldDifference } from '../../storage/world/world-patch.ts';
+import { applyChanges, changesBetween, type WorldDifference } from '../../storage/world/world-patch.ts';
 import type { CommitRequest, WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from '../resources/actor.ts';
 import type { ControlPlane } from '../resources/control-plane.ts';
-import { grantOf, noneAsUndefined } from '../security/entitlements.ts';
+import { noneAsUndefined, withIdentities } from '../security/entitlements.ts';
 import { type RandomPasswords, verifyPassword } from '../security/passwords.ts';
 
 /** The world that a seed is applied to; acts as the root user. What it refuses it throws as PlatformError. */
@@ -84,12 +83,8 @@ export function grantsOf(entries: readonly GrantEntry[]): Grants {
 }
 
 /** Returns the grants without parts that have no effect: empty lists, repeated identities, actions with neither. */
-export function plainGrants(grants: Grants = {}): Grants {
-  const plain = Object.entries(grants).flatMap(([action, { add, remove, value }]) => {
-    const grant = grantOf({ add: [...new Set(add)], remove: [...new Set(remove)], value });
-    return grant ? [[action, grant] as const] : [];
-  });
-  return Object.fromEntries(plain);
+export function plainGrants(grants: Grants | undefined): Grants {
+  return withIdentities(grants, (ids) => [...new Set(ids)]);
 }
 
 /** Grants as a document writes them: actions that are granted alike in one entry, in the order of their names. */
@@ -112,13 +107,13 @@ export function entriesOf(grants: Grants | undefined, refer: (id: Uuid) => strin
 
 /** A copy of a world to try changes on: commits change the copy only, and what they come to can be read off in the end. */
 export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
+  /** The copied world. Its records are shared, since records never change in place. */
+  readonly before: ReadonlyMap<Uuid, StoredResource>;
   readonly #index: WorldIndex;
   readonly #present: Map<Uuid, StoredResource>;
-  /** The changes, relative to the copied world. */
-  readonly #before = new Map<Uuid, StoredResource | undefined>();
 
-  /** @param resources of the world to copy; its records are shared, since records never change in place */
   constructor(resources: ReadonlyMap<Uuid, StoredResource>) {
+    this.before = new Map(resources);
     this.#present = new Map(resources);
     this.#index = WorldIndex.indexOf(resources.values());
   }
@@ -128,31 +123,17 @@ export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
   }
 
   async commit({ put = [], remove = [] }: CommitRequest): Promise<undefined> {
-    const changes = [...put.map((after) => this.#change(after.id, after)), ...remove.map((id) => this.#change(id))];
+    const change = (id: Uuid, after?: StoredResource): Change => {
+      const before = this.#present.get(id);
+      return { ...(before && { before }), ...(after && { after }) };
+    };
+    const changes = [...put.map((record) => change(record.id, record)), ...remove.map((id) => change(id))];
     this.#index.apply(changes);
     applyChanges(this.#present, changes);
   }
 
-  before(id: Uuid): StoredResource | undefined {
-    return this.#before.has(id) ? this.#before.get(id) : this.#present.get(id);
-  }
-
-  /** The changes that turn the copied world into the current copy, each resource in the order of its first change. */
+  /** The changes that turn the copied world into the current copy. */
   difference(): WorldDifference {
-    const put: StoredResource[] = [];
-    const remove: Uuid[] = [];
-    for (const [id, before] of this.#before) {
-      const after = this.#present.get(id);
-      if (isDeepStrictEqual(before, after)) continue;
-      if (after) put.push(after);
-      else remove.push(id);
-    }
-    return { put, remove };
-  }
-
-  #change(id: Uuid, after?: StoredResource): Change {
-    const before = this.#present.get(id);
-    if (!this.#before.has(id)) this.#before.set(id, before);
-    return { ...(before && { before }), ...(after && { after }) };
+    return changesBetween(this.before, this.#present);
   }
 }

@@ -17,6 +17,7 @@ import type { OutboundRulesRequest } from '../../model/outbound-rules-request.ts
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
+import { HIDDEN } from '../../model/rules/masking.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 import type { Actor } from '../resources/actor.ts';
 import { type CoreOptions, createControlPlaneServices } from '../resources/control-plane.ts';
@@ -80,7 +81,7 @@ export function worldSeeds(options: WorldSeedsOptions) {
     const named = await applySeed(seed, target, { prune });
     const difference = trial.difference();
     const put = difference.put.map(({ id }) => id);
-    const world = { before: (id: string) => trial.before(id), after: trial.view, typePrefix };
+    const world = { before: trial.before, after: trial.view, typePrefix };
     const changes = seedChanges([...named, ...put, ...difference.remove], world);
     const code = codeToRun(trial.view, put);
     const runs = code.length > 0 && { runs: code.map(({ id: _, ...reported }) => reported) };
@@ -184,17 +185,16 @@ function withoutTrialId(change: SeedChange): SeedChange {
 const { compare } = jsonPatch;
 
 interface AppliedWorld extends Pick<FormOptions, 'typePrefix'> {
-  before(id: Uuid): StoredResource | undefined;
+  before: ReadonlyMap<Uuid, StoredResource>;
   after: WorldView;
 }
 
-/** Placeholders in a patch for values that cannot be read. */
-const HIDDEN = '<hidden>';
+/** A placeholder in a patch for a value that cannot be read. */
 const NEW_AND_HIDDEN = '<hidden, another than before>';
 
 /** The changes of each of these resources, in their order, with references as paths. */
 function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld): SeedChange[] {
-  const find = (id: Uuid) => world.after.find(id) ?? world.before(id);
+  const find = (id: Uuid) => world.after.find(id) ?? world.before.get(id);
   const formed = (record: StoredResource, previous?: StoredResource): JsonObject => ({
     name: record.name,
     ...formOf(record, {
@@ -222,7 +222,7 @@ function seedChanges(ids: Iterable<Uuid>, world: AppliedWorld): SeedChange[] {
   for (const id of new Set(ids)) {
     const record = find(id);
     if (!record) continue;
-    const change = changeOf(world.before(id), world.after.find(id));
+    const change = changeOf(world.before.get(id), world.after.find(id));
     changes.push({ path: pathOf(record, find), type: typeOf(record).collection, id, ...change });
   }
   return changes;

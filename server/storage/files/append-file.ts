@@ -103,12 +103,7 @@ export class AppendFile {
   /** Creates the file if it does not exist, so that a missing one is noticed. If this fails, so will the next write. */
   create(): Promise<void> {
     // Closed again: a file that is open for writing would prevent remounting its disk read-only.
-    return this.between(() =>
-      this.#open().then(
-        () => this.#close(),
-        () => undefined,
-      ),
-    );
+    return this.between(() => this.#open().then(() => this.#close())).catch(() => undefined);
   }
 
   /** Moves the file to another name between two writes; an empty one takes its place. */

@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, constants, openSync, readSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, realpath, rm, stat, statfs } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, realpath, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../../model/errors.ts';
 import { renameFile } from '../../system/files-in-use.ts';
@@ -206,9 +206,9 @@ export class FolderFiles implements StoreFiles {
     const temporary = `${path}.tmp`;
     await this.#makeFolderOf(name);
     try {
-      const sizeBytes = await writeWhole(temporary, content);
+      await writeFile(temporary, content, { mode: FILE_MODE, flush: true });
       this.check(); // again, because reading takes time
-      await this.#moveIntoPlace(temporary, name);
+      const sizeBytes = await this.#moveIntoPlace(temporary, name);
       await syncFolder(dirname(path));
       return sizeBytes;
     } catch (error) {
@@ -242,12 +242,14 @@ export class FolderFiles implements StoreFiles {
     });
   }
 
-  async #moveIntoPlace(temporary: string, name: string): Promise<void> {
+  /** Returns the size of the file. */
+  async #moveIntoPlace(temporary: string, name: string): Promise<number> {
     const guardedStats = this.#guarded.get(name);
     const coming = lookAt(temporary);
     if (guardedStats) this.#guarded.set(name, [...guardedStats, coming]);
     await renameFile(temporary, this.pathOf(name), () => this.check());
     if (guardedStats) this.#guarded.set(name, [coming]);
+    return Number(coming?.size ?? 0);
   }
 }
 
@@ -255,21 +257,6 @@ export class FolderFiles implements StoreFiles {
 function isUnchanged(found: BigIntStats | undefined, expected: BigIntStats | undefined): boolean {
   if (!found || !expected) return found === expected;
   return isSameFile(found, expected) && found.size === expected.size && found.mtimeNs === expected.mtimeNs;
-}
-
-async function writeWhole(path: string, content: Chunks): Promise<number> {
-  const handle = await open(path, 'w', FILE_MODE);
-  let sizeBytes = 0;
-  try {
-    for await (const chunk of content) {
-      await handle.appendFile(chunk);
-      sizeBytes += chunk.length;
-    }
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  return sizeBytes;
 }
 
 /** Makes new and renamed entries of a folder durable, on systems that can sync folders (not Windows). */

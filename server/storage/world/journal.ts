@@ -1,6 +1,6 @@
-import { z } from 'zod';
-import { CHANGE_SOURCES, type Commit } from '../../model/commit.ts';
+import type { Commit } from '../../model/commit.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
+import { isJsonObject } from '../../model/json.ts';
 import { AppendFile, type Done, NEXT } from '../files/append-file.ts';
 import { fromCheckedLine, readCheckedLines, toCheckedLine } from '../files/checked-line.ts';
 import { type FsyncPolicy, type ReadHandle, StoreError, type StoreFiles } from '../files/files.ts';
@@ -20,21 +20,6 @@ export interface Retention {
   maxCommits: number;
   maxBytes: number;
 }
-
-const cause = z.looseObject({
-  actor: z.object({ id: z.string(), name: z.string() }).nullable(),
-  via: z.enum(CHANGE_SOURCES),
-});
-const operation = z.looseObject({ op: z.string(), path: z.string() });
-/** Schema of a journal line. The checksum has verified the content, so this only detects foreign lines. */
-const commitLine = z.object({
-  seq: z.int().positive(),
-  atMs: z.number(),
-  cause,
-  ops: z.array(operation),
-  inverse: z.array(operation),
-  resources: z.array(z.object({ id: z.string(), type: z.string(), name: z.string(), path: z.string() })).default([]),
-});
 
 /** `journal.jsonl` after the files in `history/`, without gaps. The snapshot's `seq` tells which the world needs. */
 export class Journal {
@@ -156,15 +141,11 @@ export class Journal {
     sizeBytes: number,
     { oldestSeq, beforeSeq }: { oldestSeq: number; beforeSeq: number },
   ): AsyncGenerator<Commit> {
-    try {
-      for await (const line of linesBackwards(handle, sizeBytes)) {
-        const seq = seqOf(line);
-        if (seq >= beforeSeq) continue;
-        if (seq < oldestSeq) return;
-        yield this.#parse(name, line);
-      }
-    } finally {
-      await handle.close();
+    for await (const line of linesBackwards(handle, sizeBytes)) {
+      const seq = seqOf(line);
+      if (seq >= beforeSeq) continue;
+      if (seq < oldestSeq) return;
+      yield this.#parse(name, line);
     }
   }
 
@@ -210,19 +191,14 @@ export class Journal {
     oldestSeq: number,
     maxBytes: number,
   ): Promise<{ lines: Buffer[]; firstSeq: number }> {
-    const handle = await this.#files.openRead(name);
     const lines: Buffer[] = [];
     let [firstSeq, sizeBytes] = [0, 0];
-    try {
-      if (!handle) return { lines, firstSeq };
-      for await (const line of linesBackwards(handle, handle.sizeBytes)) {
-        sizeBytes += line.length + 1;
-        if (seqOf(line) < oldestSeq || sizeBytes > maxBytes) break;
-        firstSeq = seqOf(line);
-        lines.push(Buffer.concat([line, LINE_END]));
-      }
-    } finally {
-      await handle?.close();
+    const handle = await this.#files.openRead(name);
+    for await (const line of handle ? linesBackwards(handle, handle.sizeBytes) : []) {
+      sizeBytes += line.length + 1;
+      if (seqOf(line) < oldestSeq || sizeBytes > maxBytes) break;
+      firstSeq = seqOf(line);
+      lines.push(Buffer.concat([line, LINE_END]));
     }
     return { lines: lines.reverse(), firstSeq };
   }
@@ -233,11 +209,18 @@ function seqOf(line: Buffer): number {
   return Number(LINE_BEGIN.exec(line.toString('latin1', 0, LINE_BEGIN_BYTES))?.[1]);
 }
 
+/** The checksum has verified the content of a line, so this only detects lines of other files. */
 function parseCommit(value: unknown): Commit {
-  const parsed = commitLine.safeParse(value);
-  if (!parsed.success) throw new Error('the line is not a commit');
-  // The members of operations beyond op and path depend on the kind; applying them validates those.
-  return parsed.data as Commit;
+  if (
+    !isJsonObject(value) ||
+    !Number.isInteger(value.seq) ||
+    !Array.isArray(value.ops) ||
+    !Array.isArray(value.inverse)
+  )
+    throw new Error('the line is not a commit');
+  // Versions before 2026-11-21 wrote no resources.
+  const { crc: _, resources = [], ...commit } = value;
+  return { ...commit, resources } as object as Commit; // as `append` has written it
 }
 
 function adviceFor(files: StoreFiles, laterNames: readonly string[], line: number, keptSeq: number): string {
@@ -284,21 +267,25 @@ const NEWLINE = 0x0a;
 const LINE_END = Buffer.from([NEWLINE]);
 const CHUNK_BYTES = 64 * 1024;
 
-/** The complete lines of a file, last first, without line ends; at most a chunk and a line are in memory. */
+/** The complete lines of a file, last first, without line ends; at most a chunk and a line are in memory. Closes it at the end. */
 async function* linesBackwards(handle: ReadHandle, sizeBytes: number): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []; // the beginning of the line that the last chunk cut, in order
-  for (let end = sizeBytes; end > 0; ) {
-    const start = Math.max(0, end - CHUNK_BYTES);
-    let chunk = await handle.read(start, end - start);
-    end = start;
-    for (let at = chunk.lastIndexOf(NEWLINE); at >= 0; at = chunk.lastIndexOf(NEWLINE)) {
-      const line = Buffer.concat([chunk.subarray(at + 1), ...rest]);
-      if (line.length > 0) yield line;
-      rest = [];
-      chunk = chunk.subarray(0, at);
+  try {
+    for (let end = sizeBytes; end > 0; ) {
+      const start = Math.max(0, end - CHUNK_BYTES);
+      let chunk = await handle.read(start, end - start);
+      end = start;
+      for (let at = chunk.lastIndexOf(NEWLINE); at >= 0; at = chunk.lastIndexOf(NEWLINE)) {
+        const line = Buffer.concat([chunk.subarray(at + 1), ...rest]);
+        if (line.length > 0) yield line;
+        rest = [];
+        chunk = chunk.subarray(0, at);
+      }
+      rest.unshift(chunk);
     }
-    rest.unshift(chunk);
+    const first = Buffer.concat(rest);
+    if (first.length > 0) yield first;
+  } finally {
+    await handle.close();
   }
-  const first = Buffer.concat(rest);
-  if (first.length > 0) yield first;
 }

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cause, record, testOptions } from '../../testing/small-world.ts';
 import { systemError, TestFiles } from '../../testing/test-files.ts';
+import { toCheckedLine } from '../files/checked-line.ts';
 import { StoreError } from '../files/files.ts';
 import { parseWorldFile, worldFileContent } from './world-file.ts';
 import { openStore, openStoreIn, type WorldStore } from './world-store.ts';
@@ -70,6 +71,19 @@ test('the state after a crash is replayed with the snapshot of that time', async
     '000000000001-000000000002.jsonl',
     '000000000003-000000000004.jsonl',
   ]);
+});
+
+test('commits of versions that did not list the changed resources are read', async () => {
+  await crashed();
+  const journal = join(dir, 'journal.jsonl');
+  const lines = (await readFile(journal, 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  await writeFile(journal, lines.map(({ crc, resources, ...commit }) => toCheckedLine(commit)).join(''));
+  const store = await openStore(options());
+  expect(await store.history.get(4)).toMatchObject({ seq: 4, resources: [] });
+  await store.close();
 });
 
 test('a torn last line is dropped with a warning', async () => {

@@ -4,14 +4,12 @@ import type { Commit } from '../../model/commit.ts';
 import type { ErrorDetail } from '../../model/errors.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
-import { tryOperations } from './world-patch.ts';
+import { tryOperations, type WorldDifference } from './world-patch.ts';
 
 const { applyPatch, compare, deepClone } = jsonPatch;
 
 /** The plan to undo one commit in the current world, or the later changes that prevent it. */
-export interface RevertPlan {
-  put: StoredResource[];
-  remove: Uuid[];
+export interface RevertPlan extends WorldDifference {
   /** Pointers into the world; the plan is valid only if there are none. */
   conflicts: ErrorDetail[];
 }

@@ -81,7 +81,7 @@ function inOrder(record: StoredResource): Record<string, unknown> {
 /** A file without a valid checksum was edited: each record is validated. Throws StoreError if it is damaged or foreign. */
 export function parseWorldFile(path: string, content: Buffer): LiveWorld {
   try {
-    return liveWorld(readWorld(content));
+    return readWorld(content);
   } catch (error) {
     throw new StoreError(
       path,
@@ -95,13 +95,7 @@ export function parseWorldFile(path: string, content: Buffer): LiveWorld {
 /** Parses a file from elsewhere: each record is validated whatever the checksum is. Throws the problem. */
 export function parseForeignWorld(content: Buffer): LiveWorld {
   const { checksum: _, ...world } = parseWith(z.looseObject({}), JSON.parse(content.toString('utf8')));
-  return liveWorld(editedWorld(world));
-}
-
-function liveWorld(world: LiveWorld): LiveWorld {
-  for (const [key, record] of world.resources)
-    if (record.id !== key) throw new Error(`/resources/${key}/id is a different id: ${record.id}`);
-  return world;
+  return editedWorld(world);
 }
 
 function readWorld(content: Buffer): LiveWorld {
@@ -127,11 +121,12 @@ function editedWorld(text: unknown): LiveWorld {
   return world;
 }
 
-/** Throws unless every resource has a known type, a unique name, and no parent or a possible one. */
+/** Throws unless every resource has its id, a known type, a unique name, and no parent or a possible one. */
 function requireSound(resources: LiveWorld['resources']): void {
   const names = new Set<string>();
   const sound = new Set<Uuid>();
-  for (const record of resources.values()) {
+  for (const [key, record] of resources) {
+    if (record.id !== key) throw new Error(`/resources/${key}/id is a different id: ${record.id}`);
     const type = typeOf(record);
     const scope = type.nameScope === 'world' ? '' : record.parent;
     const name = JSON.stringify([type.collection, scope, record.name]);

@@ -177,21 +177,16 @@ export class WorldIndex implements WorldView {
     return this.referrers(id, collection).filter((referrer) => this.#entries.get(referrer.id)?.owner !== orgId);
   }
 
+  /** An index of the resources of a world, in their order. Throws for a type that is not registered. */
   static indexOf(resources: Iterable<StoredResource>): WorldIndex {
     const index = new WorldIndex();
-    index.begin(resources);
-    return index;
-  }
-
-  /** Adds the resources of a world in their order to an empty index. Throws for a type that is not registered. */
-  begin(resources: Iterable<StoredResource>): void {
-    this.#revision += 1;
     for (const record of resources) {
       const { collection } = typeOf(record);
-      this.#unread.add(collection);
-      if (this.#file(record.id, { record, collection, references: undefined, owner: this.#ownerOf(record) }))
-        this.#propagateOwner(record.id);
+      index.#unread.add(collection);
+      if (index.#file(record.id, { record, collection, references: undefined, owner: index.#ownerOf(record) }))
+        index.#propagateOwner(record.id);
     }
+    return index;
   }
 
   /**

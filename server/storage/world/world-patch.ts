@@ -5,25 +5,14 @@ import { PlatformError } from '../../model/errors.ts';
 import { stepTo } from '../../model/patch/pointer.ts';
 import { isUuid, type StoredResource, type Uuid } from '../../model/record.ts';
 
-const { applyPatch, compare, deepClone, JsonPatchError } = jsonPatch;
+const { applyPatch, deepClone, JsonPatchError } = jsonPatch;
 
 const ROOT = '/resources/';
 
-/** The operations on the world that turn one state of a resource into another; undefined means that the resource does not exist. */
-export function operationsBetween(
-  id: Uuid,
-  before: StoredResource | undefined,
-  after: StoredResource | undefined,
-): Operation[] {
-  const path = ROOT + id;
-  if (before && after) {
-    return compare(before, after).map((operation) => ({ ...operation, path: path + operation.path }));
-  }
-  if (after) return [{ op: 'add', path, value: deepClone(after) }];
-  return before ? [{ op: 'remove', path }] : [];
-}
-
-/** In one pass; undefined if nothing changes. Unchanged parts are shared, so none may be changed afterwards. */
+/**
+ * The change of a resource from one state to another, which it has not where it is undefined, with the operations on the world. Undefined
+ * if nothing changes. Unchanged parts are shared, so none may be changed afterwards.
+ */
 export function changeBetween(
   id: Uuid,
   before: StoredResource | undefined,
@@ -179,20 +168,10 @@ export interface WorldDifference {
   remove: Uuid[];
 }
 
-/** The changes from one world to another. Nearly all records of a past world are the same objects, so this takes milliseconds. */
+/** The changes from one world to another. Records that are the same objects, as nearly all of a past world are, take no time. */
 export function changesBetween(from: Resources, to: Resources): WorldDifference {
   return {
-    put: [...to].flatMap(([id, record]) => (from.get(id) === record ? [] : [record])),
+    put: [...to.values()].filter((record) => !isDeepStrictEqual(from.get(record.id), record)),
     remove: [...from.keys()].filter((id) => !to.has(id)),
   };
-}
-
-/** A world from a file in which equal records are replaced by the current ones, as `changesBetween` needs it. */
-export function sharingRecords(world: Resources, present: Resources): Map<Uuid, StoredResource> {
-  const shared = new Map<Uuid, StoredResource>();
-  for (const [id, record] of world) {
-    const now = present.get(id);
-    shared.set(id, now && isDeepStrictEqual(now, record) ? now : record);
-  }
-  return shared;
 }

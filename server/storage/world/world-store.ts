@@ -1,6 +1,6 @@
-import jsonPatch, { type Operation } from 'fast-json-patch';
+import jsonPatch from 'fast-json-patch';
 import { type Adapter, Low } from 'lowdb';
-import type { Cause, Change, Commit, CommitListener, CommitResource } from '../../model/commit.ts';
+import type { Cause, Change, Commit, CommitListener } from '../../model/commit.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import type { StoredResource, Uuid, World, WorldView } from '../../model/record.ts';
 import { describeResource } from '../../model/resource-path.ts';
@@ -41,15 +41,6 @@ export interface CommitRequest {
   remove?: readonly Uuid[];
 }
 
-/** A commit that is valid in the world in which it was computed. */
-interface PreparedCommit {
-  changes: Change[];
-  ops: Operation[];
-  inverse: Operation[];
-  /** Resources that exist afterwards, then those that are removed. */
-  resources: CommitResource[];
-}
-
 const KEEP_ALL: Retention = { maxCommits: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY };
 
 /** The state of the last write to the disk; `message` says what failed and what to do (D-015). */
@@ -78,10 +69,10 @@ export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions,
       throw notWritten(files.pathOf(WORLD_FILE), error);
     });
   }
-  const index = new WorldIndex();
   if (options.freeze) deepFreeze([...low.data.resources.values()]);
+  let index: WorldIndex;
   try {
-    index.begin(low.data.resources.values());
+    index = WorldIndex.indexOf(low.data.resources.values());
   } catch (error) {
     const advice = 'Was it made by a newer version? Nothing was changed.';
     throw new StoreError(files.pathOf(WORLD_FILE), `cannot be used as a world: ${reasonOf(error)}. ${advice}`);
@@ -154,28 +145,26 @@ export class WorldStore {
     });
   }
 
-  #prepare(request: CommitRequest): PreparedCommit {
-    const changedById = new Map<Uuid, StoredResource | undefined>();
-    for (const record of request.put ?? []) changedById.set(record.id, record);
-    for (const id of request.remove ?? []) changedById.set(id, undefined);
-    const prepared: PreparedCommit = { changes: [], ops: [], inverse: [], resources: [] };
-    const inverse: Operation[][] = [];
+  /** The content of a commit that is valid in the present world. */
+  #prepare({ put = [], remove = [] }: CommitRequest) {
+    const next = new Map<Uuid, StoredResource | undefined>(put.map((record) => [record.id, record]));
+    for (const id of remove) next.set(id, undefined);
     const present = this.#world.resources;
-    for (const [id, record] of changedById) {
-      const difference = changeBetween(id, present.get(id), record);
-      if (!difference) continue;
-      prepared.changes.push(difference.change);
-      prepared.ops.push(...difference.ops);
-      inverse.push(difference.inverse);
-    }
-    const removed: CommitResource[] = [];
-    for (const { before, after } of prepared.changes) {
-      if (after)
-        prepared.resources.push(describeResource(after, (id) => (changedById.has(id) ? changedById : present).get(id)));
-      else if (before) removed.push(describeResource(before, (id) => present.get(id)));
-    }
-    prepared.resources.push(...removed);
-    return { ...prepared, inverse: inverse.reverse().flat() };
+    const differences = [...next].flatMap(([id, record]) => changeBetween(id, present.get(id), record) ?? []);
+    const changes = differences.map(({ change }) => change);
+    const findNext = (id: Uuid) => (next.has(id) ? next : present).get(id);
+    return {
+      changes,
+      ops: differences.flatMap(({ ops }) => ops),
+      inverse: differences.toReversed().flatMap(({ inverse }) => inverse),
+      // Those that exist afterwards, then those that are removed.
+      resources: [
+        ...changes.flatMap(({ after }) => (after ? describeResource(after, findNext) : [])),
+        ...changes.flatMap(({ before, after }) =>
+          before && !after ? describeResource(before, (id) => present.get(id)) : [],
+        ),
+      ],
+    };
   }
 
   /** Calls the listener for each commit once it is durable, in order. Returns a function that unsubscribes. */
