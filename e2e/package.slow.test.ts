@@ -389,7 +389,7 @@ describe.runIf(process.platform === 'linux')('the window', () => {
         expect(line.split(' ', 1)[0]).not.toContain('code=');
       }
       expect((await readdir(home)).filter((name) => name.startsWith('terrarium-'))).toEqual([]);
-      expect(first.output()).toMatch(/^Downloading Electron \(1 MB\) in the background/m);
+      expect(first.output()).toMatch(/^Downloading Electron \(about 100 MB\) in the background/m);
       expect(first.output()).toMatch(/^Electron is downloaded\./m);
       const second = start();
       expect(await second.ended, second.output()).toEqual([0, null]);

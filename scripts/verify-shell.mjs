@@ -5,20 +5,21 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const electron = join(root, 'node_modules', 'electron');
 const RESULTS = join(root, 'dist', 'verify-shell.json');
 
 /** Returns why the shell cannot be tested here; undefined if it can. */
-export function skipReasonFor({ env, platform, nodeVersion, uid }) {
-  const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
+function skipReason() {
+  const { env, platform, versions } = process;
+  const [major = 0, minor = 0] = versions.node.split('.').map(Number);
   if (major < 22 || (major === 22 && minor < 12))
-    return `Electron and its packer take Node 22.12 or newer, and this is ${nodeVersion}: install a newer one`;
+    return `Electron and its packer take Node 22.12 or newer, and this is ${versions.node}: install a newer one`;
   if (platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY)
     return 'there is no display (neither DISPLAY nor WAYLAND_DISPLAY is set): run it on a desktop';
-  if (platform === 'linux' && uid === 0)
+  if (platform === 'linux' && process.getuid() === 0)
     return 'root has no sandbox, which is part of what is tried: run it as another user';
   return undefined;
 }
@@ -55,9 +56,6 @@ function fail(sentence) {
   process.exit(1);
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const { env, platform, versions } = process;
-  const skipReason = skipReasonFor({ env, platform, nodeVersion: versions.node, uid: process.getuid?.() });
-  if (skipReason) fail(skipReason);
-  verify();
-}
+const reason = skipReason();
+if (reason) fail(reason);
+verify();

@@ -1,7 +1,8 @@
+import { errorCodes } from '../../server/model/error-codes.ts';
+import { KEYWORDS } from '../../server/runtimes/pipelines/keywords.ts';
 import { commandLine } from './command-line.ts';
-import { allErrorCodes } from './error-codes.ts';
 import { windowKeys } from './keys.ts';
-import { pipelineKeywords } from './pipeline-keywords.ts';
+import { code, table } from './markdown.ts';
 import { inspectRoutes, notEmulated, storedOnly, supportedTypes } from './routes.ts';
 import { settingsSchema, worldSchema } from './schemas.ts';
 import { allLimits, allSettings } from './settings.ts';
@@ -21,6 +22,24 @@ const REGIONS: Readonly<Record<string, () => string | Promise<string>>> = {
   'inspect-api': inspectRoutes,
   'pipeline-keywords': pipelineKeywords,
 };
+
+function allErrorCodes(): string {
+  const rows = Object.entries(errorCodes).map(([name, { status, meaning }]) => [code(name), String(status), meaning]);
+  return table(['reason', 'status', 'meaning'], rows);
+}
+
+/** States of keywords that are rejected in some jobs only. */
+const PARTIAL_STATES: Readonly<Record<string, string>> = { services: 'supported; rejected in jobs without an image' };
+
+/** Returns a table of the supported pipeline keywords and their differences from GitLab. */
+function pipelineKeywords(): string {
+  const rows = KEYWORDS.map(({ name, state, what: difference = '' }) => [
+    code(name),
+    PARTIAL_STATES[name] ?? (state === 'refused' ? 'rejected' : state),
+    difference,
+  ]);
+  return table(['keyword', 'state', 'difference'], rows);
+}
 
 /** Pages with generated parts. */
 export const PAGES = [

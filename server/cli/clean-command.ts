@@ -1,7 +1,7 @@
 import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
-import type { EngineCleaning, FoundWorld } from '../platform/engine-cleaning.ts';
-import { type Context, defineCommand, flag, json, text } from './command.ts';
+import { describeLeftovers, openCleaning } from '../platform/engine-cleaning.ts';
+import { defineCommand, flag, json, text } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { localConfig } from './instance-options.ts';
 import { rowLines } from './terminal.ts';
@@ -27,57 +27,50 @@ export const cleanCommand = defineCommand({
     json: json(),
   },
   notes: NOTES,
-  async run({ options, terminal, print }) {
-    const { openCleaning } = await import('../platform/engine-cleaning.ts');
+  async run({ options: { yes, world: named, ...options }, terminal, print }) {
     const engine = options.engine ?? localConfig({}, terminal).containers.engine;
     if (engine === 'none') throw new UserError('the setting containers.engine is none. Name an engine with --engine.');
     const cleaning = await openCleaning(engine, { ...terminal.env });
     try {
-      await clean(cleaning, options, { terminal, print });
+      const worlds = cleaning.worlds.filter(({ worldId }) => named === undefined || worldId === named);
+      const mayRemove = (state: string) => state === 'gone' || (state === 'unknown' && named !== undefined);
+      const toRemove = yes ? worlds.filter(({ state }) => mayRemove(state)) : [];
+      const usedWorld = worlds.find(({ state }) => state === 'runs' || state === 'kept');
+      if (named !== undefined && usedWorld && yes) {
+        throw new UserError(
+          `world ${named} was not removed: ${usedWorld.why}. Stop it, or delete its containers there.`,
+        );
+      }
+      const remaining = new Map<string, string>();
+      for (const { worldId } of toRemove) {
+        const leftovers = describeLeftovers(await cleaning.remove(worldId));
+        if (leftovers !== '') remaining.set(worldId, leftovers);
+      }
+      const listedWorlds = worlds.map((world) => ({
+        ...world,
+        removed: toRemove.includes(world) && !remaining.has(world.worldId),
+      }));
+      const rows = listedWorlds.map((world) => [
+        world.removed ? 'removed' : world.state,
+        world.worldId,
+        describeLeftovers(world.left),
+        world.why,
+      ]);
+      const none = `no world has left anything in the container engine at ${cleaning.address}`;
+      const isMore = toRemove.length === 0 && worlds.some(({ state }) => state === 'gone');
+      print({ engine: cleaning.address, worlds: listedWorlds }, [
+        ...(rows.length === 0 ? [none] : rowLines(rows)),
+        ...(isMore ? ['', `To remove what abandoned worlds have left, run \`${SHELL_COMMAND} clean --yes\`.`] : []),
+      ]);
+      for (const [worldId, leftovers] of remaining)
+        terminal.complain(`terrarium: not removed of world ${worldId}: ${leftovers}`);
+      if (remaining.size > 0)
+        throw new ExitWith(
+          NO,
+          'not everything could be removed. Find out why it is in use, then run the command again.',
+        );
     } finally {
       cleaning.close();
     }
   },
 });
-
-async function clean(
-  cleaning: EngineCleaning,
-  { yes, world: named }: { yes: boolean; world: string | undefined },
-  { terminal, print }: Pick<Context, 'terminal' | 'print'>,
-): Promise<void> {
-  const { describeLeftovers } = await import('../platform/engine-cleaning.ts');
-  const worlds = cleaning.worlds.filter(({ worldId }) => named === undefined || worldId === named);
-  const toRemove = yes ? worlds.filter((world) => mayRemove(world, named)) : [];
-  const usedWorld = worlds.find(({ state }) => state === 'runs' || state === 'kept');
-  if (named !== undefined && usedWorld && yes) {
-    throw new UserError(`world ${named} was not removed: ${usedWorld.why}. Stop it, or delete its containers there.`);
-  }
-  const remaining = new Map<string, string>();
-  for (const { worldId } of toRemove) {
-    const leftovers = describeLeftovers(await cleaning.remove(worldId));
-    if (leftovers !== '') remaining.set(worldId, leftovers);
-  }
-  const listedWorlds = worlds.map((world) => ({
-    ...world,
-    removed: toRemove.includes(world) && !remaining.has(world.worldId),
-  }));
-  const rows = listedWorlds.map((world) => [
-    world.removed ? 'removed' : world.state,
-    world.worldId,
-    describeLeftovers(world.left),
-    world.why,
-  ]);
-  const none = `no world has left anything in the container engine at ${cleaning.address}`;
-  const isMore = toRemove.length === 0 && worlds.some(({ state }) => state === 'gone');
-  print({ engine: cleaning.address, worlds: listedWorlds }, [
-    ...(rows.length === 0 ? [none] : rowLines(rows)),
-    ...(isMore ? ['', `To remove what abandoned worlds have left, run \`${SHELL_COMMAND} clean --yes\`.`] : []),
-  ]);
-  for (const [worldId, leftovers] of remaining)
-    terminal.complain(`terrarium: not removed of world ${worldId}: ${leftovers}`);
-  if (remaining.size > 0)
-    throw new ExitWith(NO, 'not everything could be removed. Find out why it is in use, then run the command again.');
-}
-
-const mayRemove = ({ state }: FoundWorld, named: string | undefined): boolean =>
-  state === 'gone' || (state === 'unknown' && named !== undefined);

@@ -24,7 +24,7 @@ export const folderOptions = {
  *
  * @throws UserError if the name is not valid, or --data is also given
  */
-export function namedFolder(
+function namedFolder(
   { instance: name, data }: { instance?: unknown; data?: unknown },
   folder: string,
 ): string | undefined {

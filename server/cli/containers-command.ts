@@ -19,8 +19,6 @@ const CONTAINER = [
 const MAX_LISTED = 1_000;
 
 const containerSchema = z.looseObject({
-  id: z.string(),
-  name: z.string(),
   properties: z.looseObject({
     image: z.string(),
     status: z.string(),
@@ -56,7 +54,15 @@ export const containersCommand = defineCommand({
         const listed = await Promise.all(
           found.rows.map(async ({ id }, index) => {
             const { properties } = await client.json('GET', `/meta/root/containers/${id}`, containerSchema);
-            return { id, path: paths[index] ?? '', ...pick(properties), restarts: await restartsOf(client, id) };
+            const {
+              image,
+              status,
+              status_detail: detail,
+              num_instances: instances,
+              tasks_running: running,
+            } = properties;
+            const state = { image, status, reason: detail?.reason, instances, running };
+            return { id, path: paths[index] ?? '', ...state, restarts: await restartsOf(client, id) };
           }),
         );
         const lines = rowLines(
@@ -118,13 +124,3 @@ export const containersCommand = defineCommand({
     }),
   ],
 });
-
-function pick({
-  image,
-  status,
-  status_detail: detail,
-  num_instances: instances,
-  tasks_running: running,
-}: z.output<typeof containerSchema>['properties']) {
-  return { image, status, reason: detail?.reason, instances, running };
-}

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { codeOf, reasonOf } from '../model/errors.ts';
 import { type Config, IN_MEMORY } from '../platform/config-schema.ts';
 import { listeners } from '../platform/declarations.ts';
-import { probeEngine } from '../platform/probe-engine.ts';
+import { identifyEngine } from '../platform/engine-cleaning.ts';
 import { INSTALL_READER } from '../runtimes/pipelines/declaration.ts';
 import { missingNode, nodeProgram, otherRuntime } from '../system/node-program.ts';
 import { runProgram } from '../system/programs.ts';
@@ -149,10 +149,11 @@ export async function checkEngine({ containers: { engine } }: Config, env: NodeJ
   const report = checkOf('Docker', false);
   if (engine === 'none') return report(true, 'not used: the setting containers.engine is none');
   try {
-    const { address, name, said: version } = await probeEngine(engine, env);
-    return checkOf(name, false)(true, `${address} answers${version ? `, ${version}` : ''}`);
+    const { address, name, version } = await identifyEngine(engine, env);
+    return checkOf(name, false)(true, `${address} responds: ${name} ${version}`);
   } catch (failure) {
-    return report(false, `${reasonOf(failure)}: containers need a container engine, everything else works without one`);
+    const reason = reasonOf(failure).replace(/\.?$/, '.');
+    return report(false, `${reason} Only containers and jobs with an image need an engine.`);
   }
 }
 

@@ -37,7 +37,7 @@ export const doctorCommand = defineCommand({
     if (isFetching && !isOffline)
       throw new UserError('--fetch requires --offline. It downloads what an offline demo needs.');
     const checks = isOffline
-      ? await offlineChecks(configured, await findTarget(selectionOf(options), terminal), terminal, isFetching)
+      ? await offlineChecks(configured, () => findTarget(selectionOf(options), terminal), terminal, isFetching)
       : await machineChecks(configured, terminal);
     // Without all that it lists, an offline demo fails.
     const ok = checks.every((check) => check.ok || !(isOffline || check.isNeeded));
@@ -63,12 +63,11 @@ async function machineChecks(configured: ConfigWithOrigins, terminal: Terminal):
 /** Checks what an offline demo needs, after downloading what is missing if `isFetching`. */
 async function offlineChecks(
   configured: ConfigWithOrigins,
-  target: Target,
+  findPlatform: () => Promise<Target>,
   terminal: Terminal,
   isFetching: boolean,
 ): Promise<Check[]> {
-  const client = target.kind === 'address' ? target.client : target.running?.client;
-  const context = { config: configured.config, terminal, choice: windowChoice(configured), client };
+  const context = { config: configured.config, terminal, choice: windowChoice(configured), findPlatform };
   const failures = new Map<string, string>();
   if (isFetching) {
     for (const { message, fetch } of await offlineNeeds(context)) {

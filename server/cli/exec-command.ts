@@ -14,7 +14,7 @@ import { USER_FAILURE } from './describe-failure.ts';
 import { ExitWith } from './exit-with.ts';
 import { PlatformClient } from './platform-client.ts';
 import { withPlatform } from './running-platform.ts';
-import { STOP_SIGNALS } from './stop-signal.ts';
+import { STOP_SIGNALS, type StopSignal } from './stop-signal.ts';
 import { issueToken } from './token-command.ts';
 
 /** Exit codes of shells for a command that does not exist, or cannot be run. */
@@ -43,8 +43,8 @@ export const execCommand = defineCommand({
   async run({ options, terminal, startEmulator }, ...args) {
     const found = configOf(options, terminal, { data: IN_MEMORY, ...freePorts }, { 'outbound.default': 'block' });
     const { config } = found;
-    let received: Signal | undefined;
-    let pass: (signal: Signal) => void = () => {};
+    let received: StopSignal | undefined;
+    let pass: (signal: StopSignal) => void = () => {};
     for (const signal of STOP_SIGNALS) {
       terminal.signals.on(signal, () => {
         received ??= signal;
@@ -63,8 +63,6 @@ export const execCommand = defineCommand({
     throw new ExitWith(exitCode);
   },
 });
-
-type Signal = (typeof STOP_SIGNALS)[number];
 
 /** Runs a command; resolves to the exit code that a shell would return for it. */
 function run(

@@ -5,7 +5,7 @@ import { pipeline as passOn, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ImportView, snapshotRoutes } from '../api/routes/history.ts';
 import { reasonOf } from '../model/errors.ts';
-import { isJsonObject } from '../model/json.ts';
+import { isJsonObject, jsonIn } from '../model/json.ts';
 import { UserError } from '../platform/config.ts';
 import { removeIfPossible, renameFile } from '../system/files-in-use.ts';
 import { makeFolder } from '../system/make-folder.ts';
@@ -20,7 +20,8 @@ import type { Terminal } from './terminal.ts';
 const NOTES = `
 A path that ends with .yaml, .yml or .json is written as one seed file. A path that ends with .zip is written as an
 archive of the instance with its history, leads, mails and results, for import; snapshots and passwords are not in it. Any other path is a folder: it gets
-a world.yaml and one file for the code of each lambda. With --scope, a seed contains only the names of accounts outside of the organization.`;
+a world.yaml and one file for the code of each lambda. With --scope, a seed contains only the names of accounts outside of the organization.
+A provider outside of it that is not a default one must exist where the seed is used.`;
 
 export const exportCommand = defineCommand({
   name: 'export',
@@ -73,25 +74,28 @@ function exported(client: PlatformClient, scope: string | undefined, format: 'js
   return client.text('GET', `/inspect/export${query}`, { accept: `application/${format}` });
 }
 
+/** Returns the written files. */
 async function writeSeed(path: string, client: PlatformClient, scope: string | undefined): Promise<string[]> {
-  const files = await filesFor(path, client, scope);
-  for (const [file, text] of files) {
-    await makeFolder(dirname(file));
-    await writeFile(file, text);
-  }
-  return [...files.keys()];
-}
-
-/** Texts by absolute path. */
-async function filesFor(path: string, client: PlatformClient, scope: string | undefined): Promise<Map<string, string>> {
   const extension = extname(path).toLowerCase();
   const format = extension === '.json' ? 'json' : ['.yaml', '.yml'].includes(extension) ? 'yaml' : undefined;
-  if (format) return new Map([[path, await exported(client, scope, format)]]);
-  const document: unknown = JSON.parse(await exported(client, scope, 'json'));
+  const text = await exported(client, scope, format ?? 'json');
+  const files = format ? new Map([['', text]]) : await filesOf(text, client);
+  const written: string[] = [];
+  for (const [name, content] of files) {
+    const file = join(path, name);
+    await makeFolder(dirname(file));
+    await writeFile(file, content);
+    written.push(file);
+  }
+  return written;
+}
+
+async function filesOf(seed: string, client: PlatformClient): Promise<Map<string, string>> {
+  const document = jsonIn(seed);
   if (!isJsonObject(document)) throw new ExitWith(NO, `${client.baseUrl} did not return a seed document`);
   // Loaded only now: no other command needs it.
   const { seedFolder } = await import('../platform/seed-files.ts');
-  return new Map([...seedFolder(document)].map(([name, text]) => [join(path, name), text]));
+  return seedFolder(document);
 }
 
 const PATH = '/inspect/archive';
@@ -111,7 +115,9 @@ async function saveArchive(client: PlatformClient, file: string, terminal: Termi
     await pipeline(archive, progress(terminal), createWriteStream(draft, { mode: 0o600, flags: 'wx' }));
     await renameFile(draft, file);
   } catch (failure) {
-    throw isOfFile(failure) ? failure : new ExitWith(NO, `${client.baseUrl}${PATH}: ${reasonOf(failure)}`);
+    // Errors of the file system name the file.
+    if (failure instanceof Error && 'path' in failure) throw failure;
+    throw new ExitWith(NO, `${client.baseUrl}${PATH}: ${reasonOf(failure)}`);
   } finally {
     await removeIfPossible(draft);
   }
@@ -128,11 +134,6 @@ async function sendArchive(client: PlatformClient, file: string, terminal: Termi
     timeoutMs: TRANSFER_TIMEOUT_MS,
   });
   return { ...imported, runs: imported.runs ?? [] };
-}
-
-/** True for errors of the file system, which name the file. */
-function isOfFile(failure: unknown): boolean {
-  return failure instanceof Error && 'path' in failure;
 }
 
 /** Passes bytes on, and prints their number once a second. */

@@ -1,9 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { z } from 'zod';
-import { jsonIn } from '../model/json.ts';
 import { removeIfPossible } from '../system/files-in-use.ts';
 import { homeFolder } from '../system/nearest-folder.ts';
 import { isAlive } from '../system/processes.ts';
@@ -18,7 +15,7 @@ const LIMIT_MS = 10 * 60_000;
 const LOCK = '.terrarium-fetching';
 
 /**
- * Downloads like Electron's own installer, but reports the progress; then runs that installer, which unpacks from its cache.
+ * Downloads like Electron's own installer, but reports the cause of a failure; then runs that installer, which unpacks from its cache.
  * Mirrors, proxies, checksums and the cache follow its environment variables.
  */
 const SCRIPT = `
@@ -27,7 +24,6 @@ import { pathToFileURL } from 'node:url';
 const require = createRequire(process.argv[1]);
 const { env } = process;
 const isRemote = env.electron_use_remote_checksums || env.npm_config_electron_use_remote_checksums;
-let reported = -1;
 try {
   const { downloadArtifact } = await import(pathToFileURL(require.resolve('@electron/get')).href);
   await downloadArtifact({
@@ -35,15 +31,7 @@ try {
     artifactName: 'electron',
     cacheRoot: env.electron_config_cache,
     checksums: isRemote ? undefined : require('./checksums.json'),
-    downloadOptions: {
-      quiet: true,
-      async getProgressCallback({ transferred, total }) {
-        const percent = Math.floor((100 * transferred) / (total ?? Infinity));
-        if (!total || percent === reported) return;
-        reported = percent;
-        console.log(JSON.stringify({ percent, totalBytes: total }));
-      },
-    },
+    downloadOptions: { quiet: true, getProgressCallback: async () => console.log('downloading') },
   });
 } catch (failure) {
   console.error(failure.cause?.message || failure.cause?.code || failure.message);
@@ -52,14 +40,12 @@ try {
 require('./install.js');
 `;
 
-const progressSchema = z.object({ percent: z.number(), totalBytes: z.number() });
-
 export interface FetchOptions {
   env: Terminal['env'];
   signal: AbortSignal;
   limitMs?: number;
-  /** Called at most once for each percent. */
-  onProgress(progress: { percent: number; totalBytes: number }): void;
+  /** Called when the first data arrives: not if the archive is in the cache, unless its checksum is remote. */
+  onDownload?(): void;
 }
 
 /**
@@ -69,7 +55,7 @@ export interface FetchOptions {
  */
 export async function fetchElectron(
   folder: string,
-  { env, signal, limitMs = LIMIT_MS, onProgress }: FetchOptions,
+  { env, signal, limitMs = LIMIT_MS, onDownload = () => undefined }: FetchOptions,
 ): Promise<void> {
   const lock = join(folder, LOCK);
   await takeLock(lock);
@@ -78,7 +64,7 @@ export async function fetchElectron(
     try {
       const home = homeFolder() === undefined && { HOME: temp };
       const ownEnv = { ...home, ...env, TMPDIR: temp, TEMP: temp, TMP: temp };
-      await runFetch(folder, { env: ownEnv, signal, limitMs, onProgress });
+      await runFetch(folder, { env: ownEnv, signal, limitMs, onDownload });
     } finally {
       await removeIfPossible(temp);
     }
@@ -87,7 +73,7 @@ export async function fetchElectron(
   }
 }
 
-async function runFetch(folder: string, { env, signal, limitMs, onProgress }: Required<FetchOptions>): Promise<void> {
+async function runFetch(folder: string, { env, signal, limitMs, onDownload }: Required<FetchOptions>): Promise<void> {
   const late = AbortSignal.timeout(limitMs);
   const child = startProgram(
     process.execPath,
@@ -101,10 +87,7 @@ async function runFetch(folder: string, { env, signal, limitMs, onProgress }: Re
     },
   );
   child.on('error', () => undefined); // reported by `close`, too
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const { success, data } = progressSchema.safeParse(jsonIn(line));
-    if (success) onProgress(data);
-  });
+  child.stdout.once('data', onDownload).resume();
   const errorOutput = text(child.stderr);
   // Not `once`: it rejects on abort, while the child may still be running.
   const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve));
@@ -128,11 +111,9 @@ async function takeLock(lock: string): Promise<void> {
   }
 }
 
-const PROGRESS_EVERY_PERCENT = 25;
-
 /**
  * If a browser shows the window only because Electron's binary is not installed yet: downloads it in the background for the next
- * start. Prints the progress, or why the download failed.
+ * start. Prints the outcome.
  *
  * @returns stops the download; resolves when it has cleaned up
  */
@@ -145,16 +126,11 @@ export function fetchInBackground(
   const isBrowser = window.kind === 'app' || window.kind === 'browser';
   if (!isBrowser || folder === undefined || windowSetting === 'browser') return async () => undefined;
   const stop = new AbortController();
-  let next = 0;
-  const onProgress = ({ percent, totalBytes }: { percent: number; totalBytes: number }) => {
-    if (next === 0)
-      print(
-        `Downloading Electron (${Math.ceil(totalBytes / 1024 ** 2)} MB) in the background. The next start opens the window in it (to keep using the browser: --window browser).`,
-      );
-    else if (percent >= next && percent < 100) print(`Downloading Electron: ${percent} %`);
-    if (percent >= next) next = (Math.trunc(percent / PROGRESS_EVERY_PERCENT) + 1) * PROGRESS_EVERY_PERCENT;
-  };
-  const done = fetchElectron(folder, { env, signal: stop.signal, onProgress }).then(
+  const onDownload = () =>
+    print(
+      'Downloading Electron (about 100 MB) in the background. The next start opens the window in it (to keep using the browser: --window browser).',
+    );
+  const done = fetchElectron(folder, { env, signal: stop.signal, onDownload }).then(
     () => print('Electron is downloaded. The next start opens the window in it.'),
     ({ message }: Error) => {
       if (!stop.signal.aborted)

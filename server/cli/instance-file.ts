@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { z } from 'zod';
 import manifest from '../../package.json' with { type: 'json' };
-import { codeOf, reasonOf } from '../model/errors.ts';
+import { codeOf } from '../model/errors.ts';
 import { type ConfigWithOrigins, UserError } from '../platform/config.ts';
 import { IN_MEMORY } from '../platform/config-schema.ts';
 import { type ListenerUrls, listeners, urlsOf } from '../platform/declarations.ts';
@@ -38,12 +38,7 @@ const instanceSchema = z.object({
 
 export type InstanceRecord = z.output<typeof instanceSchema>;
 
-/**
- * Writes the addresses of the platform into its data folder, for other commands; readable only by its owner. Does nothing for a
- * world in memory.
- *
- * @throws UserError when the file cannot be written
- */
+/** Writes the addresses of the platform into its data folder, for other commands. Does nothing for a world in memory. */
 export async function writeInstanceFile(emulator: Emulator, pid: number): Promise<void> {
   const { metaUrl, securityUrl, dataDir, worldId } = emulator;
   if (dataDir === IN_MEMORY) return;
@@ -51,15 +46,7 @@ export async function writeInstanceFile(emulator: Emulator, pid: number): Promis
   const startedAt = new Date().toISOString();
   const began = await beginOf(pid);
   const record: InstanceRecord = { pid, began, worldId, version: manifest.version, startedAt, ...addresses, dataDir };
-  const file = join(dataDir, FILE);
-  try {
-    await writeWhole(file, `${JSON.stringify(record, null, 2)}\n`);
-  } catch (cause) {
-    const reason = reasonOf(cause);
-    throw new UserError(`the file with the addresses of the platform, ${file}, cannot be written: ${reason}`, {
-      cause,
-    });
-  }
+  await writeWhole(join(dataDir, FILE), `${JSON.stringify(record, null, 2)}\n`);
 }
 
 /** Removes the file when the platform stops, unless another process has replaced it. */

@@ -5,10 +5,10 @@ import { findByName } from '../api/client/find-lambda.ts';
 import type { KeyPair } from '../api/client/route-client.ts';
 import { SHELL_COMMAND } from '../model/shell-command.ts';
 import type { TypeWord } from '../model/type-words.ts';
-import { readConfig, UserError } from '../platform/config.ts';
+import { UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import { type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
-import { folderOptions, namedFolder, projectFolder } from './config-options.ts';
+import { configOf, folderOptions, selectionOf } from './config-options.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findInstance, type InstanceRecord, requireReadableLock } from './instance-file.ts';
 import { PlatformClient } from './platform-client.ts';
@@ -93,15 +93,18 @@ export async function awaitNewest<T>(
 }
 
 /** The configuration of the data folder that options, environment or terrarium.json select. Throws UserError. */
-export function localConfig(options: Selection, { env, folder }: CommandContext): Config {
-  const data = namedFolder(options, folder) ?? options.data;
-  return readConfig({ flags: data === undefined ? {} : { data }, env, folder, project: projectFolder(folder) }).config;
+export function localConfig(options: Selection, context: CommandContext): Config {
+  return configOf(selectionOf(options), context).config;
 }
 
-/** The platform that a command uses: by its address, or by its data folder. */
-export type Target =
-  | { kind: 'address'; client: PlatformClient }
-  | { kind: 'folder'; dataDir: string; running: { client: PlatformClient; instance: InstanceRecord } | undefined };
+/** The platform that a command uses. */
+export interface Target {
+  /** Undefined if no platform runs on the data folder. */
+  client: PlatformClient | undefined;
+  /** The data folder that selects it; undefined if an address does. */
+  dataDir?: string;
+  instance?: InstanceRecord;
+}
 
 /** Finds the platform that the options, or else the environment, select. Throws UserError for invalid options. */
 export async function findTarget(options: Selection, context: CommandContext): Promise<Target> {
@@ -112,28 +115,26 @@ export async function findTarget(options: Selection, context: CommandContext): P
   const address = options.baseUrl ?? (isLocal ? undefined : TERRARIUM_BASE_URL || undefined);
   if (address !== undefined) {
     if (isLocal) throw new UserError('--base-url cannot be combined with --data or --instance. Use only one of them.');
-    const client = new PlatformClient(checkedUrl(address), () => flags ?? ofEnvironment());
-    return { kind: 'address', client };
+    return { client: new PlatformClient(checkedUrl(address), () => flags ?? ofEnvironment()) };
   }
   const config = localConfig(options, context);
-  const instance = await findInstance(config.data);
+  const { data: dataDir } = config;
+  const instance = await findInstance(dataDir);
   if (!instance) {
-    await requireReadableLock(config.data);
-    return { kind: 'folder', dataDir: config.data, running: undefined };
+    await requireReadableLock(dataDir);
+    return { client: undefined, dataDir };
   }
   const configured = pairOf(config.rootApiKey, config.rootApiSecret, 'rootApiKey and rootApiSecret');
-  const keyPair = () => flags ?? pairInFolder(config.data) ?? configured ?? ofEnvironment();
-  const client = new PlatformClient(instance.baseUrl, keyPair);
-  return { kind: 'folder', dataDir: config.data, running: { client, instance } };
+  const keyPair = () => flags ?? pairInFolder(dataDir) ?? configured ?? ofEnvironment();
+  return { client: new PlatformClient(instance.baseUrl, keyPair), dataDir, instance };
 }
 
 /** A client for the platform that the options select. Throws UserError when none runs there. */
 export async function connect(options: Selection, context: CommandContext): Promise<PlatformClient> {
-  const target = await findTarget(options, context);
-  if (target.kind === 'address') return target.client;
-  if (target.running) return target.running.client;
+  const { client, dataDir } = await findTarget(options, context);
+  if (client) return client;
   throw new UserError(
-    `no platform is running on ${target.dataDir}. Start one with \`${SHELL_COMMAND} start\`, or select another one with --instance, --data or --base-url.`,
+    `no platform is running on ${dataDir}. Start one with \`${SHELL_COMMAND} start\`, or select another one with --instance, --data or --base-url.`,
   );
 }
 

@@ -31,6 +31,7 @@ beforeAll(async () => {
 afterAll(() => cli?.close());
 
 const folderOf = (instance: string) => join(cli.folder, '.terrarium', 'instances', instance);
+const noDocker = { DOCKER_HOST: 'tcp://127.0.0.1:1' };
 const start = async (...args: string[]) => {
   const run = cli.start(['start', ...args]);
   await run.waitForOutput('Ctrl+C');
@@ -102,7 +103,7 @@ describe('named instances', () => {
     const refused = await cli.run(['reset', '--instance', 'two']);
     expect([refused.exitCode, refused.err]).toEqual([
       2,
-      expect.stringContaining(`in use by process ${two.pid}. Stop that process`),
+      expect.stringContaining(`in use by process ${two.pid}. Stop it with Ctrl+C or \``),
     ]);
     for (const { child } of runs) child.kill('SIGTERM');
     for (const { ended } of runs) expect(await ended).toMatchObject({ exitCode: 0, err: '' });
@@ -169,12 +170,16 @@ describe('named instances', () => {
       expect([command, exitCode, out, err]).toEqual([command, 2, '', sentence]);
     }
     expect(existsSync(join(data, 'world.json'))).toBe(true);
+    // What does not depend on a running platform is checked all the same.
+    const { exitCode, out } = await cli.runInProcess(['doctor', '--offline', '--instance', 'locked'], {
+      env: noDocker,
+    });
+    expect([exitCode, out]).toEqual([1, expect.stringMatching(/missing +images .*lock cannot be read \(ELOOP\)/)]);
+    expect(out).toMatch(/^ok +pipelines/m);
   });
 });
 
 describe('terrarium doctor', () => {
-  const noDocker = { DOCKER_HOST: 'tcp://127.0.0.1:1' };
-
   it('succeeds without Docker, with a note that containers need an engine', async () => {
     const { exitCode, out } = await cli.runInProcess(['doctor', '--instance', 'new', '--json'], { env: noDocker });
     const { ok, checks } = JSON.parse(out);
@@ -183,12 +188,23 @@ describe('terrarium doctor', () => {
     expect(docker).toMatchObject({
       ok: false,
       isNeeded: false,
-      message: expect.stringContaining('containers need a container engine'),
+      message: expect.stringContaining('Only containers and jobs with an image need an engine.'),
     });
   });
 
+  it('names the address of an engine that refuses to say what it is', async () => {
+    const engine = createServer((_request, response) => response.writeHead(403).end('{"message": "not allowed"}'));
+    engine.listen(0, '127.0.0.1');
+    await once(engine, 'listening');
+    const { port } = engine.address() as AddressInfo; // as below
+    const env = { DOCKER_HOST: `tcp://127.0.0.1:${port}` };
+    const { out } = await cli.runInProcess(['doctor', '--instance', 'new'], { env });
+    engine.close();
+    expect(out).toContain(`tcp://127.0.0.1:${port} refuses: not allowed. Only containers`);
+  });
+
   it('finds Docker by its address', async () => {
-    const engine = createServer((_request, response) => response.setHeader('Api-Version', '1.99').end('OK'));
+    const engine = createServer((_request, response) => response.end('{"Version": "20.10.1"}'));
     engine.listen(0, '127.0.0.1');
     await once(engine, 'listening');
     const { port } = engine.address() as AddressInfo; // a server on a TCP port always has one
@@ -196,11 +212,12 @@ describe('terrarium doctor', () => {
       env: { DOCKER_HOST: `tcp://127.0.0.1:${port}` },
     });
     engine.close();
-    expect(out).toMatch(/ok +Docker +tcp:.*API 1\.99/);
+    expect(out).toMatch(/ok +Docker +tcp:.*Docker 20\.10\.1$/m);
   });
 
   it('recognizes Podman, which responds like Docker', async () => {
-    const engine = createServer((_request, response) => response.setHeader('Server', 'Libpod/4.3.1 (linux)').end('OK'));
+    const version = { Version: '4.3.1', Components: [{ Name: 'Podman Engine' }] };
+    const engine = createServer((_request, response) => response.end(JSON.stringify(version)));
     engine.listen(0, '127.0.0.1');
     await once(engine, 'listening');
     const { port } = engine.address() as AddressInfo; // as above

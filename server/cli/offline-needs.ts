@@ -12,7 +12,7 @@ import { SYSTEM } from '../system/this-system.ts';
 import { chooseWindow } from './choose-window.ts';
 import { type Check, checkOf, checkRunner } from './doctor-checks.ts';
 import { fetchElectron } from './fetch-electron.ts';
-import type { PlatformClient } from './platform-client.ts';
+import type { Target } from './instance-options.ts';
 import type { Terminal } from './terminal.ts';
 import { type WindowChoice, windowContext } from './window-context.ts';
 
@@ -22,8 +22,8 @@ export interface OfflineContext {
   config: Config;
   terminal: Terminal;
   choice: WindowChoice;
-  /** The running platform, if any; the images of its containers are checked, too. */
-  client: PlatformClient | undefined;
+  /** Finds the running platform, if any; the images of its containers are checked, too. */
+  findPlatform(): Promise<Target>;
 }
 
 export async function offlineNeeds(context: OfflineContext): Promise<Check[]> {
@@ -36,12 +36,17 @@ export async function offlineNeeds(context: OfflineContext): Promise<Check[]> {
   return found.flat();
 }
 
-async function imagesNeeded({ config, terminal, client }: OfflineContext): Promise<Check[]> {
+async function imagesNeeded({ config, terminal, findPlatform }: OfflineContext): Promise<Check[]> {
   const engine = await JobEngine.find(terminal.env, config.containers.engine);
   const report = checkOf('images', false);
-  if ('absence' in engine) return [report(false, engine.absence)];
-  const images = [...new Set([SAMPLE_IMAGE, ...(await imagesOfContainers(client))])];
-  return Promise.all(
+  const unknown: Check[] = [];
+  const containerImages = await imagesOfContainers(findPlatform).catch((failure: Error) => {
+    unknown.push(report(false, `those of containers are not known: ${failure.message}`));
+    return [];
+  });
+  if ('absence' in engine) return [report(false, engine.absence), ...unknown];
+  const images = [...new Set([SAMPLE_IMAGE, ...containerImages])];
+  const found = await Promise.all(
     images.map(async (image) => {
       if (await engine.hasImage(image)) return report(true, `${image} is on this machine`);
       const instead =
@@ -52,11 +57,13 @@ async function imagesNeeded({ config, terminal, client }: OfflineContext): Promi
       return report(false, `${image} is not on this machine: ${instead}`, fetch);
     }),
   );
+  return [...found, ...unknown];
 }
 
 const containersSchema = z.array(z.looseObject({ properties: z.looseObject({ image: z.string().optional() }) }));
 
-async function imagesOfContainers(client: PlatformClient | undefined): Promise<string[]> {
+async function imagesOfContainers(findPlatform: OfflineContext['findPlatform']): Promise<string[]> {
+  const { client } = await findPlatform();
   const records = await client?.json('GET', '/meta/root/containers?expand=true', containersSchema);
   return (records ?? []).flatMap(({ properties: { image } }) => image ?? []);
 }
@@ -78,7 +85,7 @@ async function electronNeeded({ terminal, choice }: OfflineContext): Promise<Che
   const message = `${electron.missing}: the window opens in a browser`;
   const { fetchInto } = electron;
   if (fetchInto === undefined) return report(false, message);
-  const how = { env: terminal.env, signal: new AbortController().signal, onProgress: () => undefined };
+  const how = { env: terminal.env, signal: new AbortController().signal };
   return report(false, message, () => fetchElectron(fetchInto, how));
 }
 

@@ -22,7 +22,7 @@ import { type Context, defineCommand, flag, json, text, textOr, texts, unless, t
 import { ExitWith } from './exit-with.ts';
 import { commandOn, localConfig, platformOptions } from './instance-options.ts';
 import { PipelineScreen } from './pipeline-screen.ts';
-import { STOP_SIGNALS } from './stop-signal.ts';
+import { STOP_SIGNALS, type StopSignal } from './stop-signal.ts';
 import { rowLines, type Terminal } from './terminal.ts';
 
 const NOTES = `
@@ -343,18 +343,18 @@ async function run(
   });
 }
 
-/** Runs until a signal of the system cancels it; the exit code is that of the signal or of the failure. */
+/**
+ * Runs until a signal of the system cancels it; the exit code is that of the signal or of the failure. A second signal does not cut
+ * the clean-up short.
+ */
 async function untilCanceled<T>(terminal: Terminal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   let exitCode: number | undefined;
-  const listeners = STOP_SIGNALS.map((signal) => {
-    const cancel = () => {
-      exitCode = 128 + constants.signals[signal];
-      stop.abort();
-    };
-    terminal.signals.on(signal, cancel);
-    return () => terminal.signals.off(signal, cancel);
-  });
+  const cancel = (signal: StopSignal) => {
+    exitCode = 128 + constants.signals[signal];
+    stop.abort();
+  };
+  for (const signal of STOP_SIGNALS) terminal.signals.on(signal, cancel);
   try {
     return await work(stop.signal);
   } catch (failure) {
@@ -362,7 +362,7 @@ async function untilCanceled<T>(terminal: Terminal, work: (signal: AbortSignal) 
       throw new ExitWith(exitCode ?? Number(failure.exitCode), failure.message);
     throw failure;
   } finally {
-    for (const end of listeners) end();
+    for (const signal of STOP_SIGNALS) terminal.signals.off(signal, cancel);
   }
 }
 

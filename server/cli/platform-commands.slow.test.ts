@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { closeWithin, listenAt } from '../api/server/listening.ts';
 import { startEmulator } from '../platform/emulator.ts';
 import { buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
 
@@ -44,7 +46,10 @@ describe('terrarium status', () => {
   it('finds the platform by its data folder', async () => {
     const status = await cli.json('status');
     expect(status).toMatchObject({ running: true, health: 'healthy', pid: platform.child.pid, ...instance() });
-    expect((await cli.run(['status'])).out).toContain(`baseUrl      ${status.baseUrl}`);
+    const { out } = await cli.run(['status']);
+    expect(out).toContain(`baseUrl      ${status.baseUrl}`);
+    // It distinguishes two processes with the same id, and says nothing to a user.
+    expect(out).not.toMatch(/^began/m);
   });
 
   it('finds the platform by its address, without folder and key', async () => {
@@ -283,7 +288,17 @@ it('terrarium outbound adds, lists and removes rules for outbound calls', async 
     exitCode: 2,
     err: expect.stringContaining("must have either a 'status' or an 'error'"),
   });
-  expect(await cli.json('outbound', 'clear')).toEqual({ removed: 2 });
+  const withFile = ['outbound', 'add', 'a', 'answer', '--file'];
+  for (const file of ['missing.json', '.terrarium'])
+    expect(await cli.runInProcess([...withFile, file])).toMatchObject({
+      exitCode: 2,
+      err: expect.stringContaining(`${join(cli.folder, file)} cannot be read: `),
+    });
+  // A platform at an address may run on another machine.
+  const { key, secret } = keyPair();
+  const elsewhere = ['--base-url', instance().baseUrl, '--key', key, '--secret', secret];
+  expect(await cli.runInProcess([...withFile, 'missing.json', ...elsewhere])).toMatchObject({ exitCode: 0, err: '' });
+  expect(await cli.json('outbound', 'clear')).toEqual({ removed: 3 });
 });
 
 describe('terrarium leads wait', () => {
@@ -354,6 +369,18 @@ describe('terrarium apply and export', () => {
       expect(applied).not.toHaveProperty('commit');
     }
     expect(await cli.json('export', '--scope', '/demo')).toHaveProperty('orgs.demo');
+  });
+
+  it.each(['[]', 'null', '<html>'])('writes no folder from the answer %s of another server', async (answer) => {
+    const server = createHttpServer((_request, response) => response.end(answer));
+    const { port } = await listenAt(server, { host: '127.0.0.1', port: 0 });
+    onTestFinished(() => closeWithin(server, 0));
+    const address = ['--base-url', `http://127.0.0.1:${port}`, '--key', 'a', '--secret', 'b'];
+    expect(await cli.runInProcess(['export', '-o', 'other', ...address])).toEqual({
+      exitCode: 1,
+      out: '',
+      err: `terrarium: http://127.0.0.1:${port} did not return a seed document\n`,
+    });
   });
 
   it('prints the changes first, and changes nothing in a dry run', async () => {

@@ -1,7 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
-import { IN_MEMORY } from '../platform/config-schema.ts';
+import { IN_MEMORY, SET_ASIDE } from '../platform/config-schema.ts';
 import { renameFile } from '../system/files-in-use.ts';
 import { isRunning, lockHolder } from '../system/processes.ts';
 import { defineCommand, flag, json } from './command.ts';
@@ -9,11 +10,8 @@ import { folderOptions } from './config-options.ts';
 import { requireReadableLock } from './instance-file.ts';
 import { localConfig } from './instance-options.ts';
 
-/** Folder for earlier worlds, inside the data folder: that may be a mount, and version control ignores it. */
-const ASIDE = 'set-aside';
-
 /** Not part of a world: other instances, earlier worlds, and the owner's credentials. */
-const PRESERVED_FILES = [ASIDE, 'instances', 'root-api-key.json', 'passwords.json', 'crm-certificate.pem'];
+const PRESERVED_FILES = [SET_ASIDE, 'instances', 'root-api-key.json', 'passwords.json', 'crm-certificate.pem'];
 
 export const resetCommand = defineCommand({
   name: 'reset',
@@ -57,14 +55,13 @@ Exit codes: 0 success; 2 the platform is still running, or the world cannot be m
 export async function setWorldAside(data: string): Promise<string | undefined> {
   const holder = await lockHolder(await requireReadableLock(data));
   if (holder && (await isRunning(holder))) {
-    const { pid } = holder;
     throw new UserError(
-      `${data} is in use by process ${pid}. Stop that process (Ctrl+C, or \`kill ${pid}\`), then run the command again.`,
+      `${data} is in use by process ${holder.pid}. Stop it with Ctrl+C or \`${SHELL_COMMAND} stop\`, or end the test that has called startEmulator(), then run the command again.`,
     );
   }
   const names = (await readdir(data).catch(() => [])).filter((name) => !PRESERVED_FILES.includes(name));
   if (names.length === 0) return undefined;
-  const setAside = join(data, ASIDE, new Date().toISOString().replaceAll(':', '-'));
+  const setAside = join(data, SET_ASIDE, new Date().toISOString().replaceAll(':', '-'));
   await mkdir(setAside, { recursive: true, mode: 0o700 });
   for (const name of names) await renameFile(join(data, name), join(setAside, name));
   return setAside;

@@ -16,7 +16,9 @@ export const statusCommand = defineCommand({
   options: platformOptions,
   async run({ options, terminal, print }) {
     const status = await statusOf(await findTarget(options, terminal));
-    print(status, rowLines(Object.entries(status).map(([name, value]) => [name, textOf(value)])));
+    // `began` distinguishes two processes with the same id.
+    const shownRows = Object.entries(status).filter(([name]) => name !== 'began');
+    print(status, rowLines(shownRows.map(([name, value]) => [name, textOf(value)])));
     if (!status.running || status.health !== 'healthy') throw new ExitWith(NO);
   },
 });
@@ -28,13 +30,12 @@ export const waitCommand = defineCommand({
   async run({ options, terminal, print }) {
     const untilMs = terminal.nowMs() + options.timeout * 1000;
     for (;;) {
-      const target = await findTarget(options, terminal);
-      const client = target.kind === 'address' ? target.client : target.running?.client;
+      const { client, dataDir } = await findTarget(options, terminal);
       const leftMs = Math.max(1, Math.ceil(untilMs - terminal.nowMs()));
       const addresses = await client?.json('GET', '/', addressesSchema, { timeoutMs: leftMs }).catch(notReady);
       if (client && addresses) return print({ baseUrl: client.baseUrl, ...addresses }, [client.baseUrl]);
       if (terminal.nowMs() > untilMs) {
-        const where = target.kind === 'address' ? `at ${target.client.baseUrl}` : `on ${target.dataDir}`;
+        const where = dataDir === undefined ? `at ${client?.baseUrl}` : `on ${dataDir}`;
         throw new ExitWith(NO, `no platform responded ${where} within ${options.timeout} s`);
       }
       await delay(LOOK_EVERY_MS);
@@ -54,16 +55,14 @@ interface Status {
   [more: string]: unknown;
 }
 
-async function statusOf(target: Target): Promise<Status> {
-  if (target.kind === 'address') return { running: true, ...(await readStatus(target.client)) };
-  if (!target.running) return { running: false, dataDir: target.dataDir };
-  const { client, instance } = target.running;
+async function statusOf({ client, dataDir, instance }: Target): Promise<Status> {
+  if (!client) return { running: false, dataDir };
   try {
     return { running: true, ...(await readStatus(client)), ...instance };
   } catch (failure) {
     // The process is alive, but does not respond like a platform.
-    if (!(failure instanceof ExitWith)) throw failure;
-    return { running: false, reason: failure.message, dataDir: target.dataDir };
+    if (!instance || !(failure instanceof ExitWith)) throw failure;
+    return { running: false, reason: failure.message, dataDir };
   }
 }
 

@@ -18,18 +18,16 @@ export const stopCommand = defineCommand({
   options: { timeout: timeout(60), ...platformOptions },
   async run({ options, terminal, print }) {
     const timeoutS = options.timeout;
-    const target = await findTarget(options, terminal);
-    if (target.kind === 'address') {
+    const { client, dataDir, instance } = await findTarget(options, terminal);
+    if (dataDir === undefined)
       throw new UserError('stop works only on this machine: use --data or --instance instead of an address');
-    }
-    const { running, dataDir } = target;
-    if (!running) throw new ExitWith(NO, `no platform is running on ${dataDir}`);
-    const { pid, began, baseUrl, worldId } = running.instance;
+    if (!client || !instance) throw new ExitWith(NO, `no platform is running on ${dataDir}`);
+    const { pid, began, baseUrl, worldId } = instance;
     try {
-      await running.client.ask(windowRoutes.stopPlatform, { json: { worldId }, timeoutMs: RESPONSE_TIMEOUT_MS });
+      await client.ask(windowRoutes.stopPlatform, { json: { worldId }, timeoutMs: RESPONSE_TIMEOUT_MS });
     } catch (failure) {
       if (failure instanceof Refusal) throw failure;
-      if (!(await isCertain(running.instance))) {
+      if (!(await isCertain(instance))) {
         throw new ExitWith(
           NO,
           `process ${pid} does not respond at ${baseUrl}, and it is not certain that it is the platform, so it was not stopped. If it is, stop it manually.`,

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import type { Terminal } from './terminal.ts';
 
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** npm repeats a signal that the terminal has sent, and ends when the terminal is closed: signals within this time count as one. */
 const SAME_SIGNAL_MS = 2_000;
@@ -10,7 +11,7 @@ const SAME_SIGNAL_MS = 2_000;
  * Resolves to the name of the first signal that asks the process to stop. A second one ends it at once, with the shells' exit code
  * for that signal (130 for SIGINT, 143 for SIGTERM).
  */
-export function untilStopSignal(terminal: Pick<Terminal, 'signals' | 'exit' | 'nowMs'>): Promise<string> {
+export function untilStopSignal(terminal: Pick<Terminal, 'signals' | 'exit' | 'nowMs'>): Promise<StopSignal> {
   return new Promise((resolve) => {
     let firstAtMs: number | undefined;
     for (const signal of STOP_SIGNALS) {

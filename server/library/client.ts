@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { findLambdaBy } from '../api/client/find-lambda.ts';
+import { findByName } from '../api/client/find-lambda.ts';
 import { jsonBody, type KeyPair, type RefusedCall, RowClient } from '../api/client/route-client.ts';
 import { requestText } from '../api/client/send-request.ts';
 import { jsonIn } from '../model/json.ts';
@@ -62,7 +62,7 @@ export class Client extends RowClient {
 
 export const findLambda = async (client: Client, named: string) => {
   if (typeof named !== 'string') throw failure('REFUSED', 'the name, path or id of a lambda must be a text');
-  return findLambdaBy(client, named, (reason, isAmbiguous) =>
+  return findByName(client, ['lambdas'], named, (reason, isAmbiguous) =>
     failure(isAmbiguous ? 'AMBIGUOUS' : 'NOT_FOUND', reason, isAmbiguous ? {} : { reason: 'not_found' }),
   );
 };

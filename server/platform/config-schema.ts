@@ -4,6 +4,8 @@ import { declaredLimits, declaredSettings } from './declarations.ts';
 
 /** Value of `data` that keeps the world in memory only. */
 export const IN_MEMORY = ':memory:';
+/** Folder for earlier worlds, inside the data folder: that may be a mount, and version control ignores it. */
+export const SET_ASIDE = 'set-aside';
 
 const publicUrl = (description: string) =>
   z

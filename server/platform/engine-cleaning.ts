@@ -3,21 +3,21 @@ import { join } from 'node:path';
 import type { Uuid } from '../model/record.ts';
 import { dockerAddress } from '../runtimes/containers/docker/docker-address.ts';
 import type { WorldLeft } from '../runtimes/containers/docker/leftovers.ts';
-import type { Leftovers } from '../runtimes/containers/engine.ts';
+import { EngineRefusal, type Leftovers } from '../runtimes/containers/engine.ts';
 import { describeLeftovers } from '../runtimes/containers/leftover-sentence.ts';
 import { homeFolder } from '../system/nearest-folder.ts';
 import { lifeOf, type Owner, sharesFolders } from '../system/owner.ts';
+import { UserError } from './config.ts';
+import { SET_ASIDE } from './config-schema.ts';
 
 export { describeLeftovers };
 
 /** Time limit for removing one world. */
 const CLEAR_LIMIT_MS = 60_000;
 const WORLD_FILE = 'world.json';
-/** The folder into which `terrarium reset` moves worlds that may be wanted again. */
-const ASIDE = 'set-aside';
 
 /** Resources of one world in an engine, and whether the world may still be used. */
-export interface FoundWorld {
+interface FoundWorld {
   worldId: Uuid;
   /** `gone`: can be removed. `unknown`: cannot be checked here; removed only if named. */
   state: 'runs' | 'kept' | 'gone' | 'unknown';
@@ -26,26 +26,36 @@ export interface FoundWorld {
   left: Leftovers;
 }
 
-export type EngineCleaning = Awaited<ReturnType<typeof openCleaning>>;
-
-/**
- * Looks at what worlds have in a container engine, whether or not a platform runs.
- *
- * @param engine `auto` for what the docker command would use, or an address
- * @throws EngineUnreachable
- */
-export async function openCleaning(engine: string, env: NodeJS.ProcessEnv) {
+/** @param engine `auto` for what the docker command would use, or an address */
+async function openEngine(engine: string, env: NodeJS.ProcessEnv) {
   // What speaks to an engine is loaded by who needs it.
-  const [{ DockerConnection }, { clearWorld, findWorlds }] = await Promise.all([
-    import('../runtimes/containers/docker/docker-connection.ts'),
-    import('../runtimes/containers/docker/leftovers.ts'),
-  ]);
+  const { DockerConnection } = await import('../runtimes/containers/docker/docker-connection.ts');
   const address = dockerAddress(engine === 'auto' ? undefined : engine, { env, homeDir: homeFolder() });
-  const connection = new DockerConnection(address);
+  return new DockerConnection(address, { addressSetting: 'containers.engine' });
+}
+
+/** Asks a container engine what it is. Throws EngineUnreachable, or UserError if the engine refuses. */
+export async function identifyEngine(engine: string, env: NodeJS.ProcessEnv) {
+  const connection = await openEngine(engine, env);
+  try {
+    const { isPodman, version } = await connection.identify();
+    return { address: connection.address.url, name: isPodman ? 'Podman' : 'Docker', version };
+  } catch (cause) {
+    if (!(cause instanceof EngineRefusal)) throw cause;
+    throw new UserError(`${connection.address.url} refuses: ${cause.message}`, { cause });
+  } finally {
+    connection.close();
+  }
+}
+
+/** Looks at what worlds have in a container engine, whether or not a platform runs. Throws EngineUnreachable. */
+export async function openCleaning(engine: string, env: NodeJS.ProcessEnv) {
+  const { clearWorld, findWorlds } = await import('../runtimes/containers/docker/leftovers.ts');
+  const connection = await openEngine(engine, env);
   try {
     const found = await findWorlds(connection);
     return {
-      address: address.url,
+      address: connection.address.url,
       worlds: await Promise.all(found.map(judged)),
       /** Removes all resources of a world from the engine; resolves to the ones that could not be removed. */
       remove: (worldId: Uuid) => clearWorld(connection, { worldId }, { volumes: true, limitMs: CLEAR_LIMIT_MS }),
@@ -93,7 +103,7 @@ async function holdsWorld(dataDir: string, worldId: Uuid): Promise<boolean> {
       throw failure;
     });
   try {
-    const aside = join(dataDir, ASIDE);
+    const aside = join(dataDir, SET_ASIDE);
     const folders = [dataDir, ...(await orMissing(readdir(aside), [])).map((name) => join(aside, name))];
     const worlds = folders.map((folder) => orMissing(readFile(join(folder, WORLD_FILE), 'utf8'), ''));
     return (await Promise.all(worlds)).some((text) => text.includes(worldId));

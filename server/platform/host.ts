@@ -97,29 +97,25 @@ export class Host {
 
   /** Notifies all subscribers, in the order in which they subscribed. One that throws is reported; the others are still notified. */
   readonly emit = <T>(event: Event<T>, payload: T): void => {
-    for (const subscriber of this.#subscribers.get(event.event) ?? []) {
-      try {
-        const result = subscriber.notify(payload);
-        if (result instanceof Promise)
-          result.catch((cause) => this.#shared.onFault(failureOf(subscriber, event, cause)));
-      } catch (cause) {
-        this.#shared.onFault(failureOf(subscriber, event, cause));
-      }
-    }
+    for (const hearing of this.#notify(event, payload)) hearing.catch(this.#shared.onFault);
   };
 
   /** As `emit`, and waits for all subscribers; then rejects with the failure of the first one that failed. */
   readonly settle = async <T>(event: Event<T>, payload: T): Promise<void> => {
-    const hearing = (this.#subscribers.get(event.event) ?? []).map(async (subscriber) => {
+    const hearings = this.#notify(event, payload);
+    await Promise.allSettled(hearings);
+    await Promise.all(hearings);
+  };
+
+  #notify<T>({ event }: Event<T>, payload: T): Promise<void>[] {
+    return (this.#subscribers.get(event) ?? []).map(async ({ plugin, notify }) => {
       try {
-        await subscriber.notify(payload);
+        await notify(payload);
       } catch (cause) {
-        throw failureOf(subscriber, event, cause);
+        throw new Error(`plugin '${plugin}' failed at event '${event}'`, { cause });
       }
     });
-    await Promise.allSettled(hearing);
-    await Promise.all(hearing);
-  };
+  }
 
   /**
    * Returns the request handler of each path, and a function that loads all of them.
@@ -249,6 +245,3 @@ async function attributed<T>(name: string, step: () => T): Promise<Awaited<T>> {
 const noRoute: RequestHandler = (req) => {
   throw new PlatformError('no_route', `no route: ${req.method} ${req.originalUrl.split('?', 1)[0]}`);
 };
-
-const failureOf = ({ plugin }: Subscriber, { event }: Event<unknown>, cause: unknown) =>
-  new Error(`plugin '${plugin}' failed at event '${event}'`, { cause });
