@@ -9,14 +9,15 @@ import { pathToFileURL } from 'node:url';
 import { bundle, root } from '../scripts/bundle.mjs';
 
 const QUICK_BENCHMARKS = ['speed baselines'];
-const ALL_BENCHMARKS = ['speed', 'speed memory', 'control-plane', 'store', 'records', 'floods'];
+const ALL_BENCHMARKS = ['speed', 'speed memory', 'control-plane', 'store', 'records', 'frames', 'floods'];
 
 const outDir = join(root, 'dist', 'bench');
 const [name = '', ...args] = process.argv.slice(2);
 const isQuick = args.includes('--quick');
 
 async function buildBenchmark(name, source = join(root, 'bench', `${name}.ts`)) {
-  await bundle({ input: { [name]: source }, outDir, output: { format: 'es', entryFileNames: '[name].js' } });
+  const output = { format: 'es', entryFileNames: '[name].js' };
+  await bundle({ input: { [name]: source }, outDir, output, external: ['@playwright/test'] });
   return join(outDir, `${name}.js`);
 }
 

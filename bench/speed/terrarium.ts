@@ -35,14 +35,17 @@ export class Terrarium {
   readonly child: ChildProcess;
   readonly baseUrl: string;
   readonly gatewayUrl: string;
+  /** Signs in once. */
+  readonly windowUrl: string;
   #environment: string | undefined;
   #providers: Created[] | undefined;
   #publishedCount = 0;
 
-  private constructor(child: ChildProcess, { baseUrl, gatewayUrl }: { baseUrl: string; gatewayUrl: string }) {
+  private constructor(child: ChildProcess, ready: { baseUrl: string; gatewayUrl: string; windowUrl: string }) {
     this.child = child;
-    this.baseUrl = baseUrl;
-    this.gatewayUrl = gatewayUrl;
+    this.baseUrl = ready.baseUrl;
+    this.gatewayUrl = ready.gatewayUrl;
+    this.windowUrl = ready.windowUrl;
   }
 
   /** Starts a platform without a container engine; by default, an empty world in a new data folder. */
