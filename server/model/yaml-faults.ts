@@ -40,7 +40,7 @@ export function faultOfAliases(contents: ParsedNode | null): { reason: string; o
       aliases += 1;
       if (aliases > MAX_ALIASES) throw new LimitExceeded(`it has more than ${MAX_ALIASES} aliases`);
       const size = anchors.get(node.source);
-      if (!size) throw new LimitExceeded(`the alias '*${node.source}' is before its anchor or within it`);
+      if (!size) throw new LimitExceeded(`the alias '*${node.source}' has no complete anchor before it`);
       return size;
     }
     if (!isCollection(node)) {

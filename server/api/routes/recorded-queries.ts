@@ -203,14 +203,15 @@ export interface FormFacts {
 
 const nameOfForm = ({ mapped: { firstName, lastName } }: FormView) => [firstName, lastName].filter(Boolean).join(' ');
 
-/** Words for `is:`; `received` and `resent` are those of saved views of earlier versions. */
+/** Words for `is:`; `received`, `taken`, `refused` and `resent` are those of saved views of earlier versions. */
 function stopWords({ stop }: FormFacts): readonly string[] {
-  if (stop === 'delivered') return [stop, 'received'];
+  if (stop === 'delivered') return [stop, 'received', 'taken'];
+  if (stop === 'rejected') return ['lost', stop, 'refused'];
   return stop === 'replayed' ? [stop, 'resent'] : ['lost', stop];
 }
 
 const FORM_FIELDS: readonly QueryField<FormFacts>[] = [
-  { name: 'is', valueOf: stopWords, allowedValues: ['lost', ...FORM_STOPS, 'received', 'resent'] },
+  { name: 'is', valueOf: stopWords, allowedValues: ['lost', ...FORM_STOPS, 'received', 'taken', 'refused', 'resent'] },
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
   { name: 'name', valueOf: ({ view }) => nameOfForm(view()) },
   { name: 'company', valueOf: ({ view }) => view().mapped.company },

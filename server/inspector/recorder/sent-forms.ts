@@ -69,7 +69,7 @@ export class SentForms {
   readonly #recorder: Recorder;
   readonly #crm: MockCrm;
   readonly #view: WorldView;
-  /** The place at which the form of a record stopped, which never changes; undefined for a record that is not a form. */
+  /** The place at which the form of a record stopped, by the lambda's variables when it was first read; undefined for no form. */
   readonly #stops = new Map<string, FormStop | undefined>();
 
   constructor({ recorder, crm, view }: { recorder: Recorder; crm: MockCrm; view: WorldView }) {
@@ -231,9 +231,10 @@ export class SentForms {
     const env = lambda ? mergedEnv(this.#view, lambda) : {};
     const crm = crmHostIn(env.CRM_API_BASEPATH);
     // A rule may respond to any path of the CRM; a real CRM has other paths as well.
-    const paths = [...(ownCrm(env)?.formPaths ?? []), ...namedForms(env).flatMap((named) => named.paths)];
+    const forms = namedForms(env);
+    const paths = [...(ownCrm(env)?.formPaths ?? []), ...forms.flatMap((named) => named.paths)];
     const isForm = (call: RecordedCall) =>
-      isCrmForm(call, crm ? [{ ...crm, paths }] : []) ||
+      isCrmForm({ ...call, contentType: call.request?.contentType }, [...forms, ...(crm ? [{ ...crm, paths }] : [])]) ||
       (call.method === 'POST' &&
         URL.canParse(call.url) &&
         isResponseText(ruleTextOf(call)) &&

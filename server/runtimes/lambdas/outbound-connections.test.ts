@@ -641,6 +641,22 @@ describe('a look-up of DNS records other than addresses', () => {
     expect(strict.outbound).toMatchObject([{ blocked: true }]);
   });
 
+  it('follows a rule for its host if its name ends with a dot', async () => {
+    await setRules({ host: '*.example', action: 'block' });
+    const { outbound } = await service.run(code, properties(), 'shop.example.');
+    expect(outbound).toMatchObject([{ url: 'dns://shop.example?type=MX', blocked: true }]);
+  });
+
+  it('that cannot be sent has not left the machine', async () => {
+    const { outbound } = await service.run(
+      handler(`return require('dns').promises.reverse(event).then(String, String)`),
+      {},
+      'x',
+    );
+    expect(outbound).toMatchObject([{ method: 'DNS', error: 'getHostByAddr could not be sent for x' }]);
+    expect(outbound[0]).not.toHaveProperty('leftMachine');
+  });
+
   it('of an address has that address in its record, whatever name has led to it', async () => {
     const run = handler(`${resolver} await resolver.resolve4('shop.example');
       return resolver.reverse('127.0.0.1').then(String, String)`);

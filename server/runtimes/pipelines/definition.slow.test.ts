@@ -128,15 +128,15 @@ it.each<[string, Record<string, string>]>([
     { '.gitlab-ci.yml': 'include: [{component: gitlab.example/a/b/c@main}]\n', 'templates/c.yml': 'c: [' },
   ],
   [
-    ".gitlab-ci.yml:1 cannot be read: the alias '*n' is before its anchor or within it",
+    ".gitlab-ci.yml:1 cannot be read: the alias '*n' has no complete anchor before it",
     { '.gitlab-ci.yml': 'include: &n [*n]\n' },
   ],
   [
-    ".gitlab-ci.yml:1 cannot be read: the alias '*a' is before its anchor or within it",
+    ".gitlab-ci.yml:1 cannot be read: the alias '*a' has no complete anchor before it",
     { '.gitlab-ci.yml': 'a: &a {x: *a, x: 1, script: ls}\n' },
   ],
   [
-    ".gitlab-ci.yml:2 cannot be read: the alias '*a' is before its anchor or within it",
+    ".gitlab-ci.yml:2 cannot be read: the alias '*a' has no complete anchor before it",
     { '.gitlab-ci.yml': 'b: &a ls\na: &a {x: *a, x: 1, script: ls}\n' },
   ],
   ['ci/more.yml:3:', { '.gitlab-ci.yml': 'include: ci/more.yml\n', 'ci/more.yml': 'a:\n  script: [\nb: 1\n' }],

@@ -45,7 +45,8 @@ export function targetOf(
   // A client that has looked up the address itself names the host for TLS. In a request to a proxy, this is the host behind it.
   const serverName = options.method === 'CONNECT' ? undefined : options.servername;
   const name = isIP(host) ? String(serverName || findName(host) || host) : host;
-  const hostname = (/^\p{ASCII}*$/u.test(name) ? '' : domainToASCII(name)) || name.toLowerCase();
+  const asciiName = (/^\p{ASCII}*$/u.test(name) ? '' : domainToASCII(name)) || name.toLowerCase();
+  const hostname = asciiName.replace(/\.$/, '');
   const isOne = (host: CrmHost) => hostname === host.hostname && (host.port === undefined || port === host.port);
   const isCrm = crm?.hosts.some(isOne) === true;
   return { hostname, port, isCrm, ...(name !== host && { address: host }) };

@@ -55,7 +55,13 @@ export function ruleQueries(
           end();
           return apply(oncomplete, request, answer);
         };
-        return apply(lookUp, channel, args);
+        const failure = apply(lookUp, channel, args);
+        if (failure) {
+          record.isConnected = false;
+          record.fail(new Error(`${method} could not be sent for ${name}`));
+          end();
+        }
+        return failure;
       },
     });
   }
