@@ -136,7 +136,7 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
   await openLambda(platform, page, lambda, 'env');
   const table = page.getByRole('table', { name: 'Environment variables' });
   const row = (name: string) => table.getByRole('row').filter({ hasText: name });
-  await expect(row('TOKEN')).toContainText('the lambda itself');
+  await expect(row('TOKEN')).toContainText('this lambda');
   await expect(row('SHOP_NAME')).toContainText('workspace website');
   await expect(page.getByText('top-s3cret')).toBeHidden();
   await page.getByRole('button', { name: 'Show TOKEN' }).click();
@@ -168,7 +168,7 @@ test('variables are hidden, shown on request, added, changed, removed, and saved
   // A second time saves the visible variables, not the code in the other tab.
   await page.keyboard.press('ControlOrMeta+s');
   await expect(page.getByRole('tab', { name: 'Environment', exact: true })).toBeVisible();
-  await expect(row('SHOP_NAME')).toContainText('the lambda itself, overrides website');
+  await expect(row('SHOP_NAME')).toContainText('this lambda, overrides website');
   expect((await client.find('env')).properties.env).toEqual({
     TOKEN: 'top-s3cret',
     GREETING: 'good evening',
@@ -210,7 +210,7 @@ test('a user who cannot view the workspace sees the variables, and the permissio
   await otherPage.keyboard.press('Enter');
   const row = (name: string) =>
     otherPage.getByRole('table', { name: 'Environment variables' }).getByRole('row', { name });
-  await expect(row('TOKEN')).toContainText('the lambda itself');
+  await expect(row('TOKEN')).toContainText('this lambda');
   await expect(row('REGION')).toContainText('environment development');
   await expect(row('SHOP_NAME')).toContainText('a resource you cannot view');
   await expect(otherPage.getByRole('note')).toContainText(/workspace\.view.*Ask root or an owner/);

@@ -24,7 +24,7 @@ test('an edit in the form is shown as a patch and a diff before it is applied', 
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByRole('list', { name: 'Operations' })).toContainText('/properties/env/LOG_LEVEL');
   await expect(dialog.getByRole('list', { name: 'Operations' })).toContainText('description');
-  await expect(dialog.getByLabel('What changes', { exact: true })).toContainText('Sends the form on');
+  await expect(dialog.getByLabel('What changes: after')).toContainText('Sends the form on');
   expect((await read(id)).description).not.toBe('Sends the form on');
   await dialog.getByRole('button', { name: 'Apply 2 changes' }).click();
   await expect(dialog).toBeHidden();
@@ -43,7 +43,7 @@ test("a lambda's code is edited as the source that it is, and runs", { tag: '@sl
   await expect(code).toHaveValue(/export async function run/);
   await code.fill("export async function run() {\n  return { statusCode: 200, body: 'changed by hand' };\n}\n");
   await page.keyboard.press('ControlOrMeta+s');
-  await expect(page.getByLabel('What changes in the code')).toContainText('changed by hand');
+  await expect(page.getByLabel('What changes: code: after')).toContainText('changed by hand');
   await page.getByRole('dialog').getByRole('button', { name: 'Apply 1 change' }).click();
   await expect(page.getByRole('dialog')).toBeHidden();
   expect(await (await platform.call('/website/orders/1001')).text()).toContain('changed by hand');

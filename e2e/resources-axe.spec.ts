@@ -93,7 +93,7 @@ test('axe finds no violation on any tab, form and dialog of resources, light and
   await detail(lambda, 'tab=form');
   await paneOf(page).getByRole('textbox', { name: 'Description', exact: true }).fill('Two');
   await paneOf(page).getByRole('button', { name: 'Review 1 change' }).click();
-  await expect(page.getByRole('dialog').locator('.cm-content')).toBeVisible();
+  await expect(page.getByLabel('What changes: after')).toBeVisible();
   await expectNoFaults(page, 'the review');
   await page.keyboard.press('Escape');
   await send('PATCH', `/meta/demo/lambdas/${lambda.id}`, [{ op: 'add', path: '/description', value: 'Three' }]);

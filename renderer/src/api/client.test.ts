@@ -35,3 +35,9 @@ it('does not send a POST again, which may have been done', async () => {
   expect(await ask('POST', '/meta/demo/lambdas', { body: {} })).toMatchObject({ ok: false, failure });
   expect(methods).toEqual(['POST']);
 });
+
+it('says that the file may be the cause where the request with a file fails', async () => {
+  await startServer();
+  const failure = { message: 'the server does not respond, or the file cannot be read' };
+  expect(await ask('POST', '/inspect/apply', { body: new Blob(['{}']) })).toMatchObject({ failure });
+});

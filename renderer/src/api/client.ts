@@ -16,7 +16,7 @@ export type Query = Readonly<Record<string, string | number | boolean | undefine
 
 export interface AskOptions {
   query?: Query;
-  /** Sent as JSON. */
+  /** A file is sent as it is, with its type; anything else as JSON. */
   body?: unknown;
   signal?: AbortSignal;
   /** A 401 is a normal response here; it does not end the session. */
@@ -46,7 +46,7 @@ export async function ask<const M extends Method, const P extends string>(
   path: P,
   options: AskOptions = {},
 ): Promise<Answer<AnswerAt<M, P>>> {
-  const { timeoutMs = ANSWER_TIMEOUT_MS, commits } = options;
+  const { timeoutMs = ANSWER_TIMEOUT_MS, commits, body: requestBody } = options;
   const sessionBefore = sessionState.value;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;
@@ -59,9 +59,11 @@ export async function ask<const M extends Method, const P extends string>(
         // The history shows the source of a change.
         'X-Terrarium-Client': 'ui',
         ...sessionHeaders(),
-        ...(options.body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(requestBody !== undefined && !(requestBody instanceof Blob) && { 'Content-Type': 'application/json' }),
       },
-      ...(options.body !== undefined && { body: JSON.stringify(options.body) }),
+      ...(requestBody !== undefined && {
+        body: requestBody instanceof Blob ? requestBody : JSON.stringify(requestBody),
+      }),
       signal,
     });
   let isRepeated = false;
@@ -74,7 +76,9 @@ export async function ask<const M extends Method, const P extends string>(
       return request();
     });
   } catch {
-    const message = timeout.aborted ? `no response within ${timeoutMs / 1000} seconds` : 'the server does not respond';
+    // A file that changed after it was chosen cannot be read.
+    const silence = `the server does not respond${requestBody instanceof Blob ? ', or the file cannot be read' : ''}`;
+    const message = timeout.aborted ? `no response within ${timeoutMs / 1000} seconds` : silence;
     return { ok: false, failure: { kind: 'offline', code: 0, message, details: [] } };
   }
   const body = await bodyOf(response);

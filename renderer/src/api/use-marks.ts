@@ -5,7 +5,7 @@ import { keys } from './query-client.ts';
 import { useRead } from './use-read.ts';
 
 /** Number of marks that fit next to each other. */
-export const PARTS = 32;
+export const MAX_MARKS = 32;
 
 /** Something that happened at a moment and may explain what is below it: a commit, a deployment. */
 export interface StripMark {
@@ -46,7 +46,7 @@ export function useMarks(range: { from: string; to: string } | undefined): Chang
   const { data } = useRead(
     keys.history,
     '/inspect/marks',
-    { from, to, parts: PARTS },
+    { from, to, parts: MAX_MARKS },
     { keepsLast: true, enabled: range !== undefined },
   );
   return useMemo(() => {

@@ -24,7 +24,7 @@ const LOOKS = {
   destroy: 'border-error bg-error text-on-accent font-semibold data-[hovered]:opacity-85',
 };
 
-/** A button; 28 px high. While `isPending` it says so and cannot be pressed again. */
+/** A button; at least 28 px high. While `isPending` it says so and cannot be pressed again. */
 export function Button({
   children,
   icon: Icon,
@@ -40,9 +40,9 @@ export function Button({
       {...rest}
       {...(missing !== undefined && { isDisabled: true })}
       data-look={look}
-      className={`inline-flex h-7 shrink-0 items-center gap-1.5 rounded-md border px-2.5 whitespace-nowrap transition-colors data-[disabled]:opacity-50 data-[pending]:opacity-70 ${LOOKS[look]} ${className}`}
+      className={`inline-flex min-h-7 max-w-full shrink-0 items-center gap-1.5 rounded-md border px-2.5 text-left whitespace-nowrap max-sm:whitespace-normal transition-colors data-[disabled]:opacity-50 data-[pending]:opacity-70 ${LOOKS[look]} ${className}`}
     >
-      {Icon && <Icon aria-hidden size={14} strokeWidth={1.8} className="-ml-0.5" />}
+      {Icon && <Icon aria-hidden size={14} strokeWidth={1.8} className="-ml-0.5 shrink-0" />}
       {children}
       {shortcut && <Key look={look === 'primary' ? 'on-accent' : 'plain'}>{shortcut}</Key>}
     </AriaButton>
@@ -54,7 +54,7 @@ export function Button({
 function Missing({ text, children }: { text: string | undefined; children: ReactNode }) {
   if (text === undefined) return children;
   return (
-    <span title={text} className="inline-flex shrink-0 cursor-not-allowed">
+    <span title={text} className="inline-flex max-w-full shrink-0 cursor-not-allowed">
       {children}
       <span className="sr-only">{text}</span>
     </span>

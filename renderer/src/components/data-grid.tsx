@@ -119,16 +119,16 @@ export function DataGrid<Row>(props: DataGridProps<Row>) {
     overscan: 12,
     // The header sticks to the top and hides a row.
     scrollPaddingStart: 32,
-    paddingStart: 0,
   });
   useSteadyScroll(scroller, rows, keyOf, rowHeight);
 
-  // A selection that came from elsewhere, such as the address: show it, once.
+  // A selection that came from elsewhere, such as the address: show it, once; the first in the middle, because the list becomes lower when
+  // the parts above it have loaded.
   const shownKey = useRef<string | undefined>(undefined);
   useEffect(() => {
     if (selectedIndex < 0 || shownKey.current === selectedKey) return;
+    virtual.scrollToIndex(selectedIndex, { align: shownKey.current === undefined ? 'center' : 'auto' });
     shownKey.current = selectedKey;
-    virtual.scrollToIndex(selectedIndex, { align: 'auto' });
   }, [selectedIndex, selectedKey, virtual]);
 
   const { onDrawn } = props;

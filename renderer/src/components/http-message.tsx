@@ -13,7 +13,7 @@ export function HttpMessage({
 }) {
   return (
     <>
-      <table className="m-3 w-[calc(100%-24px)] table-fixed text-small">
+      <table className="m-4 w-[calc(100%-32px)] table-fixed text-small">
         <caption className="sr-only">Headers of the {subject}</caption>
         <colgroup>
           <col className="w-[190px]" />
@@ -32,7 +32,7 @@ export function HttpMessage({
         </tbody>
       </table>
       {!body?.sizeBytes && hasBody(headers) ? (
-        <p className="px-3 pb-3 text-muted">The body was not read.</p>
+        <p className="px-4 pb-3 text-muted">The body was not read.</p>
       ) : (
         <BodyView body={body} subject={`body of the ${subject}`} />
       )}
@@ -46,11 +46,11 @@ function hasBody(headers: readonly (readonly [string, string])[]): boolean {
 }
 
 export function BodyView({ body, subject }: { body: RecordedBody | undefined; subject: string }) {
-  if (!body || body.sizeBytes === 0) return <p className="px-3 pb-3 text-muted">No body.</p>;
+  if (!body || body.sizeBytes === 0) return <p className="px-4 pb-3 text-muted">No body.</p>;
   const bodyText = body.text ?? body.base64 ?? '';
   return (
     <div className="border-t border-line/60">
-      <p className="px-3 pt-2 text-small text-faint">
+      <p className="px-4 pt-2 text-small text-faint">
         {bytesText(body.sizeBytes)}
         {body.isCut && ', only the beginning was kept'}
         {body.base64 !== undefined && ', not text: shown as base64'}

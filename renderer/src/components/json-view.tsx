@@ -26,12 +26,12 @@ const COLOURS = {
 /** JSON to read, or any text: always text on the page, never markup. */
 export function JsonView({ value, subject = 'JSON' }: JsonViewProps) {
   const [isWhole, setWhole] = useState(false);
-  const text = printed(value);
+  const text = indented(value);
   const visibleText = isWhole ? text : text.slice(0, SHOWN_CHARS);
   return (
     <div className="group relative">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls has to be reachable with the keyboard */}
-      <pre tabIndex={0} className="overflow-auto p-3 break-words whitespace-pre-wrap">
+      <pre tabIndex={0} className="overflow-auto px-4 py-3 break-words whitespace-pre-wrap">
         {isWhole || !isJson(text)
           ? visibleText
           : jsonTokens(visibleText).map(({ kind, text: part, at }) => (
@@ -41,7 +41,7 @@ export function JsonView({ value, subject = 'JSON' }: JsonViewProps) {
             ))}
       </pre>
       {visibleText.length < text.length && (
-        <div className="px-3 pb-3">
+        <div className="px-4 pb-3">
           <Button onPress={() => setWhole(true)}>Show all {bytesText(text.length)}</Button>
         </div>
       )}
@@ -50,7 +50,8 @@ export function JsonView({ value, subject = 'JSON' }: JsonViewProps) {
   );
 }
 
-function printed(value: unknown): string {
+/** Indents JSON, also JSON in a text; other text stays as it is. */
+export function indented(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value, null, 2) ?? '';
   const read = jsonIn(value);
   return read === undefined ? value : JSON.stringify(read, null, 2);

@@ -12,7 +12,10 @@ export interface KeyValueRow {
 /** Names and values, one a line. Rows whose value is undefined are left out. */
 export function KeyValue({ rows, nameWidth = 140 }: { rows: readonly KeyValueRow[]; nameWidth?: number }) {
   return (
-    <dl className="grid items-start gap-x-3" style={{ gridTemplateColumns: `min(${nameWidth}px, 40%) minmax(0, 1fr)` }}>
+    <dl
+      className="grid w-full items-start gap-x-3"
+      style={{ gridTemplateColumns: `min(${nameWidth}px, 40%) minmax(0, 1fr)` }}
+    >
       {rows
         .filter(({ value }) => value !== undefined)
         .map(({ name, value, copy, isMono }) => (

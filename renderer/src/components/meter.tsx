@@ -38,7 +38,7 @@ export interface ProgressProps {
   share: number | undefined;
 }
 
-/** A bar that shows the progress of a pull, an import or a pipeline. It fills its width. */
+/** A bar that shows the progress of a pull or a pipeline, or that an import is not done yet. It fills its width. */
 export function Progress({ label, share }: ProgressProps) {
   const percent = share === undefined ? undefined : Math.round(Math.min(1, Math.max(0, share)) * 100);
   return (

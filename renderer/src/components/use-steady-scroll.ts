@@ -43,14 +43,19 @@ export function useSteadyScroll<Row>(
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return undefined;
-    const mostTop = element.scrollHeight - element.clientHeight;
-    const top = sight.current && steadyTop(sight.current, rows, element.scrollTop, mostTop);
-    if (top !== undefined) element.scrollTop = top;
-    const note = () => {
-      sight.current = { rows, keyOf, rowHeight, top: element.scrollTop };
+    const note = (top = element.scrollTop) => {
+      sight.current = { rows, keyOf, rowHeight, top };
     };
-    note();
-    element.addEventListener('scroll', note, { passive: true });
-    return () => element.removeEventListener('scroll', note);
+    const before = sight.current;
+    // At the very top, the list is not measured, because the browser would lay out new rows once more.
+    if (before === undefined || before.top <= 0) note(0);
+    else {
+      const top = steadyTop(before, rows, element.scrollTop, element.scrollHeight - element.clientHeight);
+      if (top !== undefined) element.scrollTop = top;
+      note();
+    }
+    const onScroll = () => note();
+    element.addEventListener('scroll', onScroll, { passive: true });
+    return () => element.removeEventListener('scroll', onScroll);
   }, [scroller, rows, keyOf, rowHeight]);
 }

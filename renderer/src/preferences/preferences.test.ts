@@ -48,10 +48,3 @@ it('keeps the choice', () => {
   };
   expect(parsePreferences(chosen)).toEqual(chosen);
 });
-
-it('renews the terms of earlier versions in saved views', () => {
-  const texts = '"the is:refused word" x-is:refused is:refused-x is:refusedly';
-  const view = (q: string) => ({ views: { leads: [{ name: 'mine', search: { q, sort: '-time' } }] } });
-  const { views } = parsePreferences(view(`is:refused -is:resent is:taken is:received is:lost ${texts}`));
-  expect({ views }).toEqual(view(`is:rejected -is:replayed is:delivered is:delivered is:lost ${texts}`));
-});

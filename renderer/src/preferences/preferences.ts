@@ -82,12 +82,7 @@ export function parsePreferences(stored: unknown): Preferences {
     isRailNarrow: isRailNarrow === true,
     splits: entriesOf(splits, (width) => typeof width === 'number' && Number.isFinite(width)),
     hiddenColumns: entriesOf(hiddenColumns, (ids) => Array.isArray(ids) && ids.every((id) => typeof id === 'string')),
-    views: Object.fromEntries(
-      Object.entries(entriesOf(views, (some) => Array.isArray(some) && some.every(isView))).map(([list, saved]) => [
-        list,
-        saved.map(withPresentTerms),
-      ]),
-    ),
+    views: entriesOf(views, (saved) => Array.isArray(saved) && saved.every(isView)),
     steps: Array.isArray(steps) ? steps.filter((step) => typeof step === 'string') : [],
     isPresenting: switches.isPresenting === true,
     isTerminalAnnounced: switches.isTerminalAnnounced === true,
@@ -98,25 +93,6 @@ export function parsePreferences(stored: unknown): Preferences {
 function entriesOf<T>(stored: Readonly<Record<string, T>>, makesSense: (value: unknown) => boolean): Record<string, T> {
   const entries = Object.entries(typeof stored === 'object' && stored !== null ? stored : {});
   return Object.fromEntries(entries.filter(([, value]) => makesSense(value)));
-}
-
-/** The present term for each word that earlier versions had after `is:`. */
-const PRESENT_TERMS = new Map([
-  ['taken', 'is:delivered'],
-  ['received', 'is:delivered'],
-  ['resent', 'is:replayed'],
-  ['refused', 'is:rejected'],
-]);
-
-function withPresentTerms({ name, search }: SavedView): SavedView {
-  const renew = (term: string) =>
-    term.replace(
-      /^(-?)is:(\w+)$/,
-      (_, minus: string, value: string) => minus + (PRESENT_TERMS.get(value) ?? `is:${value}`),
-    );
-  // A text in quotes belongs to one term.
-  const q = search.q?.replace(/(?:"[^"]*"|[^\s"])+/g, renew);
-  return { name, search: q === undefined ? search : { ...search, q } };
 }
 
 function isView(stored: unknown): boolean {

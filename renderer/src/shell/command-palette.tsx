@@ -15,6 +15,7 @@ import {
 import { type SearchState, useEverything } from '../api/use-everything.ts';
 import { hasAllWords } from '../components/all-words.ts';
 import { Time } from '../components/amount.tsx';
+import { counted } from '../components/amounts.ts';
 import { Button, Key } from '../components/button.tsx';
 import { FoundText } from '../components/found-text.tsx';
 import { literal } from '../components/log-expression.ts';
@@ -128,7 +129,7 @@ function Content({ onClose }: { onClose(): void }) {
                   key={id}
                   id={id}
                   textValue={title}
-                  className="flex h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 outline-none data-[hovered]:bg-sunken data-[focused]:bg-accent-soft"
+                  className="flex h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 outline-none data-[focused]:bg-accent-soft"
                 >
                   {Icon && <Icon aria-hidden size={15} strokeWidth={1.7} className="text-muted" />}
                   <span className="truncate">{title}</span>
@@ -145,7 +146,7 @@ function Content({ onClose }: { onClose(): void }) {
                   key={entry.id}
                   id={entry.id}
                   textValue={`${entry.text} ${entry.excerpt ?? ''}`}
-                  className="flex min-h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 py-0.5 outline-none data-[hovered]:bg-sunken data-[focused]:bg-accent-soft"
+                  className="flex min-h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 py-0.5 outline-none data-[focused]:bg-accent-soft"
                 >
                   <FoundLine entry={entry} marked={marked} />
                 </ListBoxItem>
@@ -199,7 +200,7 @@ function SearchStatus({ search: { state, progress, found, cancel } }: { search: 
   const count = total.toLocaleString('en');
   const texts = {
     searching: `Searching everything: ${Math.trunc(progress * 100)} %, ${count} found so far`,
-    complete: `${count} found in everything that you can view`,
+    complete: counted(total, 'result'),
     canceled: `Search canceled at ${Math.trunc(progress * 100)} %, ${count} found so far`,
     failed: `The search ended early, ${count} found so far. Change the words to try again.`,
   };

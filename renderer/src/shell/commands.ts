@@ -19,11 +19,11 @@ export interface Command {
 export const commands = new ValueStore<readonly Command[]>([]);
 
 /** Offers commands in the palette and by their keys while the component is mounted. `run` may change with every render. */
-export function useCommands(offered: readonly Command[]): void {
-  useKeys(offered.flatMap(({ keys, text, ...command }) => (keys ? [{ ...command, keys, does: text }] : [])));
-  const latest = useRef(offered);
-  latest.current = offered;
-  const ids = offered.map(({ id, text, keys }) => `${id} ${text} ${keys}`).join('\n');
+export function useCommands(offeredCommands: readonly Command[]): void {
+  useKeys(offeredCommands.flatMap(({ keys, text, ...command }) => (keys ? [{ ...command, keys, does: text }] : [])));
+  const latest = useRef(offeredCommands);
+  latest.current = offeredCommands;
+  const ids = offeredCommands.map(({ id, text, keys }) => `${id} ${text} ${keys}`).join('\n');
   // biome-ignore lint/correctness/useExhaustiveDependencies: the commands are read through the ref; their ids say when they change
   useEffect(() => {
     const ownCommands = latest.current.map((command) => ({

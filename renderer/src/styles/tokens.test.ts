@@ -18,7 +18,7 @@ const PAIRS = [
   ['on-accent', 'accent-strong'] as const,
   ['on-accent', 'text'] as const,
   ['on-accent', 'error'] as const,
-  ...(['error', 'warn', 'running'] as const).flatMap((state) => [
+  ...(['error', 'warn'] as const).flatMap((state) => [
     [state, `${state}-soft`] as const,
     ['text', `${state}-soft`] as const,
   ]),
@@ -55,7 +55,7 @@ it('gives texts of one colour in one theme one colour in the other, for which th
   }
 });
 
-it('has texts of five sizes, and two typefaces of at most 150 kB', () => {
+it('has texts of four sizes, and two typefaces of at most 150 kB', () => {
   const folder = new URL('..', import.meta.url);
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
     /\.(tsx|css)$/.test(name),
@@ -64,7 +64,7 @@ it('has texts of five sizes, and two typefaces of at most 150 kB', () => {
   const sizes = [...texts.matchAll(/(?:font(?:-size)?: |--text-[a-z]+: |text-\[)([\d.]+)px/g)].map(([, px]) =>
     Number(px),
   );
-  expect([...new Set(sizes)].sort((a, b) => a - b)).toEqual([12, 13, 15, 20, 28]);
+  expect([...new Set(sizes)].sort((a, b) => a - b)).toEqual([12, 13, 15, 20]);
   const fonts = [...texts.matchAll(/url\("(@fontsource[^"]+)"\)/g)].map(([, path = '']) => path);
   const bytes = fonts.map((path) => statSync(createRequire(import.meta.url).resolve(path)).size);
   expect(bytes).toHaveLength(2);

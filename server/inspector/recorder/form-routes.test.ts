@@ -64,6 +64,9 @@ describe('GET /inspect/forms', () => {
     await fetch(url, { method: 'POST', body: `{"payload": {"email": "${person}",}}` });
     expect(await stops()).toEqual(['invalid', 'unsent', 'failed', 'rejected', 'delivered']);
     expect(await stops(`${person} is:lost`)).toHaveLength(4);
+    // Words of saved views of earlier versions.
+    expect(await stops(`${person} is:taken is:received`)).toEqual(['delivered']);
+    expect(await stops(`${person} is:refused`)).toEqual(['rejected']);
     const [failed] = await formsOf(`q=${person} is:failed`);
     expect(failed).toMatchObject({
       lambdaId: lambda.id,

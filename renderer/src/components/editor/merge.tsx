@@ -13,25 +13,25 @@ export function Merge({ label, before, after, language, layout = 'unified' }: Di
   useEffect(() => {
     if (!host.current) return undefined;
     const root = rootIn(host.current);
-    const common = [
+    const extensionsFor = (name: string) => [
       lineNumbers(),
       editorLook(language),
       EditorState.readOnly.of(true),
       EditorView.editable.of(false),
-      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
+      EditorView.contentAttributes.of({ 'aria-label': name, tabindex: '0' }),
     ];
     if (layout === 'sides') {
       const sides = new MergeView({
         parent: root,
         root,
-        a: { doc: before, extensions: common },
-        b: { doc: after, extensions: common },
+        a: { doc: before, extensions: extensionsFor(`${label}: before`) },
+        b: { doc: after, extensions: extensionsFor(`${label}: after`) },
         collapseUnchanged: COLLAPSE,
       });
       return () => sides.destroy();
     }
     const merged = unifiedMergeView({ original: before, mergeControls: false, collapseUnchanged: COLLAPSE });
-    const editor = new EditorView({ parent: root, root, doc: after, extensions: [common, merged] });
+    const editor = new EditorView({ parent: root, root, doc: after, extensions: [extensionsFor(label), merged] });
     return () => editor.destroy();
   }, [label, before, after, language, layout]);
   return <div ref={host} className="h-full min-h-0 overflow-auto" />;

@@ -1,7 +1,7 @@
 import { type PointerEvent, useRef, useState } from 'react';
 import type { FigureState } from '../../../../server/model/figures.ts';
 import type { ListFigures } from '../../api/use-figures.ts';
-import { type Changes, PARTS, type StripMark } from '../../api/use-marks.ts';
+import { type Changes, MAX_MARKS, type StripMark } from '../../api/use-marks.ts';
 import { PlaceLink } from '../../shell/place-link.tsx';
 import { clockText, counted, dayText, durationText } from '../amounts.ts';
 import { ChartFrame } from '../chart-frame.tsx';
@@ -59,7 +59,7 @@ export function TimeStrip({ subject, figures, changes, states, onBrush, onPick }
   const placeOf = ({ atMs, count }: StripMark) => {
     const share = (atMs - fromMs) / Math.max(1, toMs - fromMs);
     // The number beside a group has the whole part for itself.
-    return count === 1 ? share : (Math.trunc(share * PARTS) + 0.25) / PARTS;
+    return count === 1 ? share : (Math.trunc(share * MAX_MARKS) + 0.25) / MAX_MARKS;
   };
   const end = (event: PointerEvent) => {
     if (!brush) return;

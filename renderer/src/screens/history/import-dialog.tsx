@@ -27,14 +27,12 @@ const NO_KIND = 'Choose a ZIP archive that Terrarium exported, or a seed file (.
 export function ImportDialog({ onClose }: { onClose(): void }) {
   const [chosen, setChosen] = useState<Chosen | undefined>(undefined);
   const [complaint, setComplaint] = useState<string | undefined>(undefined);
-  const [share, setShare] = useState<number | undefined>(undefined);
   const stop = useRef<AbortController | undefined>(undefined);
   useEffect(() => () => stop.current?.abort(), []);
   const run = ({ file, kind, prune }: Chosen, isDry: boolean) => {
     stop.current?.abort();
     stop.current = new AbortController();
-    setShare(0);
-    return importFile(file, kind, { isDry, prune }, { signal: stop.current.signal, onProgress: setShare });
+    return importFile(file, kind, { isDry, prune, signal: stop.current.signal });
   };
   const checking = useMutation({ mutationFn: (next: Chosen) => run(next, true) });
   const importing = useChange((next: Chosen) => run(next, false), {
@@ -93,8 +91,8 @@ export function ImportDialog({ onClose }: { onClose(): void }) {
       </div>
       {isBusy && (
         <div className="mt-3">
-          <p className="mb-1 text-muted">{progressText(share, importing.isPending)}</p>
-          <Progress label="Import" share={share === 1 ? undefined : share} />
+          <p className="mb-1 text-muted">{importing.isPending ? 'Importing ...' : 'Uploading and checking ...'}</p>
+          <Progress label="Import" share={undefined} />
         </div>
       )}
       {complaint && (
@@ -162,9 +160,4 @@ function ExecutableCode({ runs }: Pick<ImportOutcome, 'runs'>) {
 
 function countOf({ total }: ImportOutcome): number {
   return total.create + total.update + total.delete;
-}
-
-function progressText(share: number | undefined, isImporting: boolean): string {
-  if (share === undefined || share < 1) return `Uploading: ${Math.round((share ?? 0) * 100)} %`;
-  return isImporting ? 'Importing ...' : 'Checking ...';
 }

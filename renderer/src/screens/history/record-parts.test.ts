@@ -27,6 +27,11 @@ describe('what differs between two records', () => {
     });
   });
 
+  it('is the base64 where two packages read the same', () => {
+    const [before, after] = ['////'.repeat(120), '++++'.repeat(120)];
+    expect(partsOf(record({ code: before }), record({ code: after })).code).toEqual({ before, after });
+  });
+
   it('is no base64 for a package either, and everything of a record that was not there before', () => {
     const parts = partsOf(undefined, record({ code: '////'.repeat(120) }));
     expect(parts.code?.after).toBe('(a package of 360 B)');

@@ -21,10 +21,12 @@ type Properties = Record<string, unknown>;
 /** @param before undefined: there was none; likewise `after` */
 export function partsOf(before: unknown, after: unknown): RecordParts {
   const [were, are] = [propertiesOf(before), propertiesOf(after)];
-  const code = { before: readableCode(were.code), after: readableCode(are.code) };
+  const source = { before: textOf(were.code) ?? '', after: textOf(are.code) ?? '' };
+  const readable = { before: readableCode(source.before), after: readableCode(source.after) };
   const rest = { before: restOf(before), after: restOf(after) };
   return {
-    code: code.before === code.after ? undefined : code,
+    // Two packages of one size read the same.
+    code: readable.before !== readable.after ? readable : source.before !== source.after ? source : undefined,
     variables: variablesThatDiffer(were.env, are.env),
     rest: restOf(before, true) === restOf(after, true) ? undefined : rest,
   };
@@ -38,15 +40,15 @@ function objectIn(value: unknown): Properties {
   return typeof value === 'object' && value !== null ? (value as Properties) : {}; // its members stay unknown
 }
 
+function textOf(value: unknown): string | undefined {
+  return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 function variablesThatDiffer(before: unknown, after: unknown): VariableDifference[] {
   const [were, are] = [objectIn(before), objectIn(after)];
-  const textIn = (values: Properties, name: string) => {
-    const value = values[name];
-    return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
-  };
   return [...new Set([...Object.keys(were), ...Object.keys(are)])]
     .sort()
-    .map((name) => ({ name, before: textIn(were, name), after: textIn(are, name) }))
+    .map((name) => ({ name, before: textOf(were[name]), after: textOf(are[name]) }))
     .filter((variable) => variable.before !== variable.after);
 }
 

@@ -14,7 +14,7 @@ export function EventTab({ event }: { event: InvocationEvent }) {
   return (
     <>
       <BodyView body={body} subject="event" />
-      <details className="border-t border-line/60 px-3 py-2">
+      <details className="border-t border-line/60 px-4 py-2">
         <summary className="cursor-default py-1 text-muted">Context</summary>
         <KeyValue
           rows={[

@@ -39,7 +39,7 @@ export function OutboundCallView({ call, executionId, traceId }: OutboundCallVie
         )}
       </p>
       <p className="mono mt-1 break-all text-muted">{call.url}</p>
-      {call.connection && (
+      {call.connection && call.connection.transport !== 'dns' && (
         <p className="mt-1 text-muted">
           {counted(call.connection.sentBytes, 'byte')} sent, {counted(call.connection.receivedBytes, 'byte')} received
         </p>

@@ -4,6 +4,7 @@ import { jsonIn } from '../../../../server/model/json.ts';
 import { CodeEditor } from '../../components/code-editor.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import type { EditorLanguage } from '../../components/editor-props.ts';
+import { indented } from '../../components/json-view.tsx';
 import { DebugTab } from '../lambdas/debug-tab.tsx';
 import { useWorkbench } from '../lambdas/use-workbench.ts';
 import type { InvocationDetail } from './use-invocations.ts';
@@ -11,7 +12,7 @@ import { useReplay } from './use-replay.ts';
 
 export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDetail; onClose(): void }) {
   const { body } = invocation.event;
-  const [text, setText] = useState(() => printed(body.text ?? ''));
+  const [text, setText] = useState(() => indented(body.text ?? ''));
   const replay = useReplay(invocation, { onDone: onClose });
   // The editor stays mounted while the user types.
   const [language] = useState<EditorLanguage>(() => (text === '' || jsonIn(text) !== undefined ? 'json' : 'text'));
@@ -35,11 +36,6 @@ export function ReplayDialog({ invocation, onClose }: { invocation: InvocationDe
       </p>
     </Dialog>
   );
-}
-
-function printed(text: string): string {
-  const read = jsonIn(text);
-  return read === undefined ? text : JSON.stringify(read, null, 2);
 }
 
 /** Runs an invocation again with a debugger attached: it stops where the code says so, or where a breakpoint is. */

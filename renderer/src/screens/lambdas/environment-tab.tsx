@@ -54,7 +54,7 @@ export function EnvironmentTab({ lambda }: { lambda: PlatformRecord }) {
     <div>
       <div className="flex min-h-9 items-center gap-2 border-b border-line px-4 py-1 max-sm:flex-wrap">
         <span className="min-w-0 flex-1 truncate text-muted max-sm:basis-full">
-          {counted(variables.length, 'variable')}, and the platform's own, such as <code>META_URL</code>
+          {counted(variables.length, 'variable')} and built-in ones such as <code>META_URL</code>
         </span>
         <Button
           icon={areAllShown ? EyeOff : Eye}

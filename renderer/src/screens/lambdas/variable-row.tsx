@@ -145,7 +145,7 @@ function From({ lambda, variable: { from, overrides } }: { lambda: PlatformRecor
   return (
     <>
       {from === lambda ? (
-        'the lambda itself'
+        'this lambda'
       ) : from === undefined ? (
         'a resource you cannot view'
       ) : (

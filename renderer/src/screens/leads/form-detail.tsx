@@ -20,10 +20,11 @@ import { type FormView, nameOf } from './use-leads.ts';
 /** The parts that a form passes, in order. */
 const STATIONS = ['Form', 'Gateway', 'Lambda', 'CRM'] as const;
 
-/** A form that never reached the mock CRM: where it stopped, why, and the next step. */
+/** A form that never reached the mock CRM: where it stopped, why, and the next step; or the real CRM that received it. */
 export function FormDetail({ form, onClose }: { form: FormView; onClose(): void }) {
   const { at, stop, reason, mapped, executionId, requestSeq } = form;
   const next = nextStepOf(form);
+  const isDelivered = stop === 'delivered' || stop === 'replayed';
   return (
     <div className="min-h-0 flex-1 overflow-auto">
       <div className="border-b border-line px-4 py-2.5">
@@ -41,19 +42,18 @@ export function FormDetail({ form, onClose }: { form: FormView; onClose(): void 
       <FormStations form={form} />
       <div
         role="note"
-        className={`mx-4 my-3 rounded-md border px-3 py-2 ${stop === 'replayed' ? 'border-line' : 'border-error/40 bg-error-soft'}`}
+        className={`mx-4 my-3 rounded-md border px-3 py-2 ${isDelivered ? 'border-line' : 'border-error/40 bg-error-soft'}`}
       >
         <p>
           <strong className="font-semibold">
-            {stop !== 'replayed'
-              ? `Not delivered: ${STOPS[stop].text}.`
-              : requestSeq === undefined
-                ? 'Replayed and delivered.'
-                : 'Sent again and delivered.'}
+            {!isDelivered && `Not delivered: ${STOPS[stop].text}.`}
+            {stop === 'delivered' && 'Delivered to a real CRM.'}
+            {stop === 'replayed' &&
+              (requestSeq === undefined ? 'Replayed and delivered.' : 'Sent again and delivered.')}
           </strong>
         </p>
         <p className="mono mt-1 break-words">{reason}</p>
-        {executionId !== undefined && stop !== 'replayed' && stop !== 'unsent' && (
+        {executionId !== undefined && !isDelivered && stop !== 'unsent' && (
           <Cause executionId={executionId} rule={form.rule} />
         )}
         {next && next.location.search?.sel !== form.id && (
@@ -84,7 +84,7 @@ function FormStations({ form: { stop, requestSeq, executionId, lambdaId, lambdaN
     requestSeq === undefined ? undefined : { screen: 'gateway', search: { sel: String(requestSeq) } };
   const locations = [undefined, request, invocation, undefined];
   const stopped = requestSeq !== undefined ? 'Gateway' : stop === 'rejected' || stop === 'answered' ? 'CRM' : 'Lambda';
-  const stoppedAt = stop === 'replayed' ? STATIONS.length : STATIONS.indexOf(stopped);
+  const stoppedAt = stop === 'replayed' || stop === 'delivered' ? STATIONS.length : STATIONS.indexOf(stopped);
   return (
     <ol aria-label="From the form to the lead" className="flex flex-wrap items-center gap-2 px-4 pt-3">
       {STATIONS.slice(0, stoppedAt + 1).map((station, index) => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { screen, waitFor, within } from '@testing-library/react';
 import { userEvent } from '@testing-library/user-event';
 import { beforeAll, expect, it } from 'vitest';
@@ -11,6 +14,11 @@ const submit = (body: string) =>
     headers: { 'Content-Type': 'application/json' },
     body,
   });
+const inspect = (path: string, options: RequestInit = {}) => {
+  const { apiKey, apiSecret } = platform.emulator.rootCredentials;
+  const headers = { Authorization: `Basic ${btoa(`${apiKey}:${apiSecret}`)}`, 'Content-Type': 'application/json' };
+  return fetch(`${platform.emulator.baseUrl}/inspect/${path}`, { headers, ...options });
+};
 
 let endpointId = '';
 
@@ -27,11 +35,7 @@ beforeAll(async () => {
 });
 
 it('a form that the rate limit stopped is found by its body, shows where it stopped, and can be sent again', async () => {
-  const { apiKey, apiSecret } = platform.emulator.rootCredentials;
-  const answer = await fetch(`${platform.emulator.baseUrl}/inspect/forms?q=grace+is:limited`, {
-    headers: { Authorization: `Basic ${btoa(`${apiKey}:${apiSecret}`)}` },
-  });
-  const { forms } = await answer.json();
+  const { forms } = await (await inspect('forms?q=grace+is:limited')).json();
   await renderWindow(platform, `leads?q=grace&sel=${forms[0].id}`);
   expect(await screen.findByRole('button', { name: /1 delivered$/ })).toBeTruthy();
   expect(screen.getByRole('button', { name: /2 not delivered/ })).toBeTruthy();
@@ -54,4 +58,33 @@ it('a form that the rate limit stopped is found by its body, shows where it stop
   await waitFor(() => expect(naming.isConnected).toBe(false));
   await userEvent.click(within(dialog).getByRole('button', { name: 'Send' }));
   expect(await within(detail).findByText('Sent again and delivered.')).toBeTruthy();
+});
+
+it('a form that a real CRM received is delivered, and shows its host and status', async () => {
+  const crm = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(crm, 'listening');
+  const host = `127.0.0.1:${(crm.address() as AddressInfo).port}`; // it listens
+  const { body } = await platform.root.get('/demo/lambdas?expand=true');
+  const { id } = body.find(({ name }: { name: string }) => name === 'order-status');
+  const code = `export const run = async () => {
+    const body = new URLSearchParams({ oid: '00D' });
+    await fetch('http://${host}/servlet/servlet.WebToLead', { method: 'POST', body });
+  }`;
+  await platform.root.patch(`/demo/lambdas/${id}`, [
+    { op: 'add', path: '/properties/code', value: code },
+    { op: 'add', path: '/properties/env', value: { CRM_OID: '00D' } },
+  ]);
+  const rules = [{ host, action: 'pass', enabled: true }];
+  await inspect('outbound', { method: 'PUT', body: JSON.stringify({ rules }) });
+  const event = { payload: { firstName: 'Hedy', email: 'hedy@example.com' } };
+  await inspect(`lambdas/${id}/invoke`, { method: 'POST', body: JSON.stringify(event) });
+  crm.close();
+  const { forms } = await (await inspect('forms?q=hedy')).json();
+  await renderWindow(platform, `leads?q=hedy&sel=${forms[0].id}`);
+  const detail = await screen.findByRole('region', { name: 'Lead' });
+  expect(await within(detail).findByText('Delivered to a real CRM.')).toBeTruthy();
+  expect(within(detail).getByText(`sent to ${host}, which responded with 200`)).toBeTruthy();
+  expect(within(detail).getByRole('list', { name: 'From the form to the lead' }).textContent).toBe(
+    'FormGatewayorder-statusCRM',
+  );
 });

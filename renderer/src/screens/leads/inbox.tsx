@@ -69,8 +69,9 @@ const STOP: GridColumn<FormView> = {
   header: 'State',
   width: 204,
   sortBy: ({ stop }) => stop,
-  cell: ({ stop, isForAnotherCrm, isUnusualPath }) => {
+  cell: ({ stop, reason, isForAnotherCrm, isUnusualPath }) => {
     if (isForAnotherCrm) return <State is="error">another oid</State>;
+    if (stop === 'delivered' && reason !== '') return <State is="ok">delivered to a real CRM</State>;
     if (isUnusualPath) return <State is="warning">unusual path</State>;
     return <State is={STOPS[stop].is}>{STOPS[stop].text}</State>;
   },

@@ -83,7 +83,7 @@ function HtmlFrame({ html }: { html: string }) {
       sandbox="allow-scripts"
       src="/ui/html-frame"
       onLoad={() => setLoaded(true)}
-      className="block h-full w-full bg-white"
+      className="block h-full w-full"
     />
   );
 }

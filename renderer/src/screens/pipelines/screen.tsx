@@ -139,7 +139,7 @@ export default function PipelinesScreen() {
           text={
             <>
               The pipeline of the sample app builds an image and passes it to the deployment lambda. It runs on this
-              machine, as <code>{SAMPLE_COMMAND}</code>
+              machine, as <code className="whitespace-nowrap">{SAMPLE_COMMAND}</code>
               <Copy text={SAMPLE_COMMAND} subject="command" className="scale-90" /> does.
             </>
           }

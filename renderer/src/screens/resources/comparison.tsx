@@ -5,9 +5,6 @@ import { useMissing, useSeesAll } from '../../api/permissions.tsx';
 import { Pending } from '../../components/pending.tsx';
 import { RecordDifference } from '../history/record-difference.tsx';
 
-/** Longer texts are not compared. */
-const MAX_COMPARED_CHARS = 300_000;
-
 /** The resource at two moments, each the number of a commit. */
 export function Comparison({ id, before, after }: { id: string; before: number; after: number }) {
   const missing = useMissing('all');
@@ -30,9 +27,6 @@ export function Comparison({ id, before, after }: { id: string; before: number; 
   const { data } = compared;
   if (missing !== undefined) return <p className="border-t border-line px-4 py-3 text-muted">To compare: {missing}</p>;
   if (!data) return <Pending query={compared} rows={4} />;
-  if (JSON.stringify([data.from, data.to]).length > MAX_COMPARED_CHARS) {
-    return <p className="border-t border-line p-3 text-muted">Too large to compare here.</p>;
-  }
   return (
     <div className="border-t border-line">
       <RecordDifference label={`Between commit ${before} and ${after}`} before={data.from} after={data.to} />

@@ -21,20 +21,20 @@ import { useTree } from './use-tree.ts';
 export default function ResourcesScreen() {
   const [{ q = '', new: created }, change] = useSearch();
   const { scope } = useScope();
-  const go = useGo();
+  const navigate = useGo();
   const frame = useRef<HTMLDivElement>(null);
   const total = usePlatformStatus().data?.store.resources;
   // Users without permission to view organizations start with the resources that they may view.
-  const tops = useQuery({ ...searchOptions({ tops: true }), enabled: scope.id === undefined });
-  const scopePlace = usePlace(scope.id);
-  const scopeNode = scopePlace.data?.resource;
+  const topLevel = useQuery({ ...searchOptions({ tops: true }), enabled: scope.id === undefined });
+  const scopeLocation = usePlace(scope.id);
+  const scopeNode = scopeLocation.data?.resource;
   const roots = useMemo(
-    () => (scope.id === undefined ? tops.data?.rows : scopeNode && [scopeNode]),
-    [scope.id, tops.data, scopeNode],
+    () => (scope.id === undefined ? topLevel.data?.rows : scopeNode && [scopeNode]),
+    [scope.id, topLevel.data, scopeNode],
   );
-  const top = scope.id === undefined ? tops : scopePlace;
-  const placeId = usePlaceId();
-  const selectedId = placeId ?? roots?.[0]?.id;
+  const rootQuery = scope.id === undefined ? topLevel : scopeLocation;
+  const openId = usePlaceId();
+  const selectedId = openId ?? roots?.[0]?.id;
   const selected = usePlace(selectedId);
   // Typed text is shown at once; the address follows.
   const [text, setText] = useState(q);
@@ -45,7 +45,10 @@ export default function ResourcesScreen() {
     setText(next);
     change({ q: next === '' ? undefined : next });
   };
-  const select = useCallback((id: string) => go({ screen: 'resources', id, search: q === '' ? {} : { q } }), [go, q]);
+  const select = useCallback(
+    (id: string) => navigate({ screen: 'resources', id, search: q === '' ? {} : { q } }),
+    [navigate, q],
+  );
   useKeys([
     {
       keys: '/',
@@ -67,11 +70,11 @@ export default function ResourcesScreen() {
         />
         {selected.data && <NewMenu location={selected.data} />}
       </div>
-      {top.error || tree.error ? (
+      {rootQuery.error || tree.error ? (
         <ErrorState
-          error={top.error ?? tree.error}
+          error={rootQuery.error ?? tree.error}
           onRetry={() => {
-            void top.refetch();
+            void rootQuery.refetch();
             tree.refetch();
           }}
         />

@@ -52,19 +52,21 @@ export function AccessTab() {
         </Button>
         {data ? <AccessTable kind="token" credentials={data.tokens} total={data.total.tokens} /> : instead}
       </SettingsGroup>
-      <SettingsGroup title="Users" note="Users sign in here, and get tokens from the security service.">
-        <ul aria-label="Users" className="w-full">
-          {users.map(({ id, name, description, properties }) => (
-            <li key={id} className="flex h-8 items-center gap-3 border-b border-line/60">
-              <PlaceLink to={{ screen: 'resources', id }}>{name}</PlaceLink>
-              <span className="truncate text-muted">{description}</span>
-              {typeof properties.platform_home === 'string' && (
-                <span className="ml-auto text-muted">home {properties.platform_home}</span>
-              )}
-            </li>
-          ))}
-        </ul>
-      </SettingsGroup>
+      {users.length > 0 && (
+        <SettingsGroup title="Users" note="Users sign in here, and get tokens from the security service.">
+          <ul aria-label="Users" className="w-full">
+            {users.map(({ id, name, description, properties }) => (
+              <li key={id} className="flex h-8 items-center gap-3 border-b border-line/60">
+                <PlaceLink to={{ screen: 'resources', id }}>{name}</PlaceLink>
+                <span className="truncate text-muted">{description}</span>
+                {typeof properties.platform_home === 'string' && (
+                  <span className="ml-auto text-muted">home {properties.platform_home}</span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </SettingsGroup>
+      )}
       {making && me && (
         <NewCredentialDialog
           kind={making}

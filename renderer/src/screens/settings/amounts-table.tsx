@@ -37,8 +37,8 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
         cell="pr-3"
         heads={[
           'Part',
-          { text: 'Number, at most', className: 'w-44' },
-          { text: 'Size, at most', className: 'w-44' },
+          { text: 'Count / limit', className: 'w-44' },
+          { text: 'Size / limit', className: 'w-44' },
           { text: 'Full', className: 'w-28 max-sm:hidden' },
         ]}
       />
@@ -53,7 +53,7 @@ export function AmountsTable({ label, amounts }: { label: string; amounts: reado
               <th scope="row" className="pr-3 font-normal">
                 {title}
                 {removal !== undefined && sizeBytes !== undefined && sizeBytes > 0 && (
-                  <span className="block break-all text-muted text-xs">{removal}</span>
+                  <span className="block break-all text-small text-muted">{removal}</span>
                 )}
               </th>
               <td className="pr-3">

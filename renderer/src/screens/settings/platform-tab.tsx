@@ -92,7 +92,7 @@ export function PlatformTab() {
         />
       </SettingsGroup>
       {missing === undefined ? (
-        <SetUp version={status.version} />
+        <StorageAndConfiguration version={status.version} />
       ) : (
         <SettingsGroup title="Configuration" note="Settings, and the size of what is stored.">
           <p className="text-muted">{missing}</p>
@@ -103,7 +103,7 @@ export function PlatformTab() {
 }
 
 /** Stored data and configuration, for root. */
-function SetUp({ version }: { version: string }) {
+function StorageAndConfiguration({ version }: { version: string }) {
   // Sizes are read each time that the tab opens.
   const settings = useRead('settings', '/inspect/settings', {}, { staleTime: 0 });
   const { data } = settings;
