@@ -34,16 +34,9 @@ export class BufferPool {
       }
     }
     this.#slabCount += 1;
-    return createSlab();
+    // V8 collects garbage more often with much memory outside its heap, but does not count shared memory. These slabs never become garbage.
+    return Buffer.from(new SharedArrayBuffer(SLAB_BYTES));
   }
-}
-
-/**
- * Memory outside the heap that V8 counts triggers garbage collections, repeatedly if invocations have large bodies; it does not count
- * shared memory.
- */
-function createSlab(): Buffer {
-  return Buffer.from(new SharedArrayBuffer(SLAB_BYTES));
 }
 
 /** Bytes with positions that never change: the newest in memory, in slabs of the pool, older ones in files, if enabled. */
@@ -56,13 +49,13 @@ export class ByteLog {
   #end = 0;
   /** All bytes before it are in files, or lost. */
   #saved = 0;
-  /** The slab that is being written to a file: it cannot be reused meanwhile. */
-  #outgoing: Buffer | undefined;
+  readonly #outgoing: Buffer;
   readonly #loaded = new Map<number, Buffer>();
 
   constructor(pool: BufferPool, files?: LogFiles) {
     this.#pool = pool;
     this.#files = files;
+    this.#outgoing = Buffer.allocUnsafeSlow(files ? SLAB_BYTES : 0);
     pool.join(this);
   }
 
@@ -189,10 +182,9 @@ export class ByteLog {
       const slab = this.#slabs[index - this.#first];
       if (!slab) throw new Error('unsaved bytes are in memory');
       const [begin, end] = [this.#saved - from, Math.min(SLAB_BYTES, this.#end - from)];
-      this.#outgoing = slab;
-      await files.write(this.#saved, slab.subarray(begin, end), begin === 0).finally(() => {
-        this.#outgoing = undefined;
-      });
+      // A copy, because the slab may be needed during the write. A new slab in its place would be freed late.
+      const copy = this.#outgoing.subarray(0, slab.copy(this.#outgoing, 0, begin, end));
+      await files.write(this.#saved, copy, begin === 0);
       this.#saved = Math.max(this.#saved, from + end);
     }
   }
@@ -203,6 +195,6 @@ export class ByteLog {
     const slab = this.#slabs.shift();
     this.#first += 1;
     this.#saved = Math.max(this.#saved, this.#first * SLAB_BYTES);
-    return slab === this.#outgoing ? createSlab() : slab;
+    return slab;
   }
 }

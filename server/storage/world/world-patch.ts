@@ -10,8 +10,8 @@ const { applyPatch, deepClone, JsonPatchError } = jsonPatch;
 const ROOT = '/resources/';
 
 /**
- * The change of a resource from one state to another, which it has not where it is undefined, with the operations on the world. Undefined
- * if nothing changes. Unchanged parts are shared, so none may be changed afterwards.
+ * The change of a resource from one state to another, with the operations on the world. A state is undefined if the resource does not exist,
+ * and the change if there is none. Unchanged parts are shared, so none may be changed afterwards.
  */
 export function changeBetween(
   id: Uuid,
