@@ -47,8 +47,8 @@ ${sumOf}
 `;
 
 /**
- * A sum that differs when the code is incomplete. A power failure leaves parts of zeros, so a number in every 128 bytes is enough; all would
- * take a process longer than the code saves.
+ * A sum that differs when the code is incomplete. A power failure leaves parts of zeros, so one number in every 128 bytes is enough,
+ * and each process reads few of them.
  */
 export function sumOf(code) {
   let sum = code.length;

@@ -3,6 +3,7 @@ import { decodeSource } from '../../model/decode-text.ts';
 import { reasonOf } from '../../model/errors.ts';
 import { isJsonObject, type Json, jsonIn, memberOf } from '../../model/json.ts';
 import { valueAt } from '../../model/patch/pointer.ts';
+import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { liveProperties } from '../../model/types/container-definition.ts';
 import { jsonSchemaOf } from '../openapi/json-schema.ts';
 import { deliveryRoutes } from '../routes/delivery.ts';
@@ -237,8 +238,7 @@ export const tools: Readonly<Record<string, Tool>> = {
   },
   run_pipeline: {
     route: deliveryRoutes.runDemoPipeline,
-    description:
-      'Read the run with read_pipeline. For another repository, use the command `terrarium pipeline run DIR`.',
+    description: `Read the run with read_pipeline. For another repository, use the command \`${SHELL_COMMAND} pipeline run DIR\`.`,
     window: 'pipelines?sel={id}',
   },
   read_pipeline: {

@@ -20,7 +20,7 @@ function diagnose(fault: ConnectionFault, requestTargetBytes: number): PlatformE
     case 'EPIPE':
       return undefined;
     case 'HPE_HEADER_OVERFLOW':
-      // It does not name the cause. The packet does if it contains the start of the request.
+      // The error does not name the cause; the packet does if it contains the start of the request.
       return targetIn(fault).length > requestTargetBytes
         ? new PlatformError('url_too_long', `the request target is longer than ${requestTargetBytes} bytes`)
         : new PlatformError('headers_too_large', 'the request headers are too large');

@@ -224,7 +224,7 @@ function deploymentIn(exchange: ExchangeRecord, run: PipelineRun): PipelineDeplo
   const isByKey = run.apiKey !== undefined && exchange.apiKey === run.apiKey;
   if (!isByKey && isOther) return undefined;
   const reported = answerBody.safeParse(jsonIn(new TextDecoder().decode(exchange.responseBody?.bytes))).data ?? {};
-  // A lambda that knows no HTTP says in its answer what went wrong.
+  // A lambda that sets no status reports a failure in its result.
   const isRefused = (status ?? 500) >= 400 || (reported.code ?? 0) >= 400;
   const problem = reported.message ?? `it answered ${status ?? 'nothing'}`;
   return {

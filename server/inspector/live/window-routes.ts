@@ -8,6 +8,7 @@ import { visibilityFor } from '../../api/server/visibility.ts';
 import type { Caller } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { parseWith } from '../../model/rules/validate.ts';
+import { SHELL_COMMAND } from '../../model/shell-command.ts';
 import { isFromThisMachine } from '../../plugin/reachable-url.ts';
 import { cookieName, type Session, type WindowSessions } from '../../services/security/window-sessions.ts';
 import type { EventStream } from './event-stream.ts';
@@ -56,7 +57,7 @@ export function windowRouter(
       if (!isFromThisMachine(req))
         throw new PlatformError(
           'address_not_allowed',
-          'only a request from the machine of the platform, not through a proxy, can stop it. Run `terrarium stop` there.',
+          `only a request from the machine of the platform, not through a proxy, can stop it. Run \`${SHELL_COMMAND} stop\` there.`,
         );
       if (body.worldId !== worldId)
         throw new PlatformError('invalid_state', `this is another platform, of world ${worldId}`);

@@ -20,7 +20,10 @@ export interface Repository {
   /** Set if `branch` is the name of a tag. */
   isTag?: true;
   sha: string;
-  /** The branch that the repository merges into: that of `origin/HEAD`, or of git's configuration, `main`, `master`, or before the first push the one checked out or the only one; otherwise `main`. */
+  /**
+   * The default branch: that of `origin/HEAD`, else the first that exists of git's configuration, `main` and `master`, else, before the first
+   * push, the branch that is checked out or the only one; otherwise `main`.
+   */
   defaultBranch: string;
   /** Path of the project that its remote `origin` names, e.g. `fern-moss/shop`; undefined if that is not a valid path. */
   originPath: string | undefined;

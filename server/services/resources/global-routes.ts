@@ -30,7 +30,7 @@ export function globalRouter({ service, answer }: ResourceRouteParts): MountedRo
     const found = among.filter((candidate) => candidate.name.startsWith(start) && service.canView(actor, candidate));
     return found.map(({ name }) => name);
   };
-  /** The records that fit the one criterion that there is, in which `*` is any text; throws 400 unless there is one. */
+  /** The records that match the only criterion of the query, in which `*` matches any text. Throws 400 unless there is exactly one. */
   const records = (
     { actor, renderer, query }: ExtraInput & { query: Readonly<Record<string, string | undefined>> },
     among: readonly StoredResource[],

@@ -143,7 +143,7 @@ export function startProgramProxy(
     if ((await firstByte(secure, silenceLimit(port, SERVER_FIRST_TLS_PORTS))) !== undefined)
       return void inTunnel.emit('connection', secure);
     if (!secure.readable) {
-      // A program that expects another key says nothing of it.
+      // A program that rejects the certificate just ends the connection.
       calls.update(tunnel.record, { connection, error: `no request was sent (${REJECTED_CERTIFICATE})` });
       return void secure.destroy();
     }
