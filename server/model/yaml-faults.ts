@@ -7,6 +7,8 @@ const MAX_TOKENS = 2_000_000;
 const MAX_ERRORS = 10;
 /** Plenty for people. */
 const MAX_ALIASES = 1000;
+/** Maximum length of a text with what its aliases repeat. */
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * Returns the reason why a YAML text exceeds the limits of input, and the line; undefined if it does not. Keeps nothing
@@ -44,26 +46,31 @@ export function faultOfAliases(contents: ParsedNode | null): { reason: string; o
       return size;
     }
     if (!isCollection(node)) {
-      const size = { depth: 0, values: 1 };
+      const [start = 0, end = start] = (isNode(node) && node.range) || [];
+      const size = { depth: 0, values: 1, characters: end - start };
       if (isNode(node) && 'anchor' in node && node.anchor) anchors.set(node.anchor, size);
       return size;
     }
     // Within a node, its anchor does not mean an earlier one of that name.
     if (node.anchor) anchors.delete(node.anchor);
-    let [depth, values] = [0, 1];
+    let [depth, values, characters] = [0, 1, 0];
     for (const item of node.items) {
       for (const member of isPair(item) ? [item.key, item.value] : [item]) {
         const size = sizeOf(member);
         depth = Math.max(depth, size.depth);
         values += size.values;
+        characters += size.characters;
       }
     }
     depth += 1;
     if (depth > MAX_JSON_DEPTH) throw new LimitExceeded(`its aliases nest deeper than ${MAX_JSON_DEPTH} levels`);
     if (values > MAX_JSON_VALUES)
       throw new LimitExceeded(`its aliases expand to more than ${MAX_JSON_VALUES} members and elements`);
-    if (node.anchor) anchors.set(node.anchor, { depth, values });
-    return { depth, values };
+    if (aliases > 0 && characters > MAX_CHARACTERS)
+      throw new LimitExceeded(`its aliases expand to more than ${MAX_CHARACTERS} characters`);
+    const expanded = { depth, values, characters };
+    if (node.anchor) anchors.set(node.anchor, expanded);
+    return expanded;
   };
   try {
     sizeOf(contents);
@@ -77,6 +84,7 @@ export function faultOfAliases(contents: ParsedNode | null): { reason: string; o
 interface ExpandedSize {
   depth: number;
   values: number;
+  characters: number;
 }
 
 class LimitExceeded extends Error {}

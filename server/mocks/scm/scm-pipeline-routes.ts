@@ -6,13 +6,11 @@ import yazl from 'yazl';
 import { reasonOf } from '../../model/errors.ts';
 import { hasEnded, type PipelineJob } from '../../model/pipeline-run.ts';
 import { notFound, ScmError } from './scm-error.ts';
-import { jobNumber, type ListedRun, pipelineNumber, traceOf } from './scm-pipelines.ts';
+import { DOTENV_FOLDER, jobNumber, type ListedRun, pipelineNumber, traceOf } from './scm-pipelines.ts';
 import { type Routes, raw, type ScmParts, type ScmRequest } from './scm-request.ts';
 
 const PIPELINES = '/projects/:project/pipelines';
 const JOBS = '/projects/:project/jobs';
-/** Reports that later jobs read; they are not part of the archive. */
-const DOTENV_FOLDER = '.terrarium-dotenv';
 
 interface JobOfRun {
   run: ListedRun;
@@ -96,7 +94,7 @@ export function pipelineRoutes({ pipelines, views, repositories }: ScmParts): Ro
     },
     'POST /projects/:project/pipeline': (request) => start(request, request.required('ref').ref),
     [`GET ${PIPELINES}/latest`](request) {
-      const ref = request.query('ref') ?? request.project.default_branch;
+      const ref = request.text('ref') ?? request.project.default_branch;
       const found = list(request).find(({ branch }) => branch === ref);
       if (!found) throw new ScmError(403, { message: '403 Forbidden' });
       return wholePipeline(found);

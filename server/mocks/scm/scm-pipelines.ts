@@ -35,6 +35,9 @@ export interface ScmPipelines {
   windowUrl(run: ListedRun): string;
 }
 
+/** Folder within the artifacts of a job, of the reports that later jobs read; it is not part of the archive. */
+export const DOTENV_FOLDER = '.terrarium-dotenv';
+
 /** The lines of a run's log that are about one job. */
 export const traceOf = ({ name }: PipelineJob, log: readonly string[]): string =>
   jobLines(name, log)

@@ -54,7 +54,7 @@ function refRoutes(parts: ScmParts, kind: keyof typeof REFS): Routes {
   return {
     async [`GET ${path}`](request) {
       const { project } = request;
-      const search = request.query('search') ?? '';
+      const search = request.text('search') ?? '';
       const found = (await repositories.refs(project, kind)).filter(({ name }) => name.includes(search));
       return Promise.all(found.map((ref) => viewOf(project, ref)));
     },
@@ -88,10 +88,10 @@ function commitRoutes(parts: ScmParts): Routes {
   return {
     async [`GET ${REPOSITORY}/commits`](request) {
       const { project } = request;
-      const from = await repositories.findCommit(project, request.query('ref_name') || project.default_branch);
+      const from = await repositories.findCommit(project, request.text('ref_name') || project.default_branch);
       if (from === undefined) return [];
-      const path = request.query('path');
-      const [since, until] = [request.query('since'), request.query('until')];
+      const path = request.text('path');
+      const [since, until] = [request.text('since'), request.text('until')];
       const more = [...(since ? [`--since=${since}`] : []), ...(until ? [`--until=${until}`] : [])];
       const paths = path === undefined ? [] : [path];
       const found = await repositories.commits(project, ...more, `--max-count=${MAX_COMMITS}`, from, '--', ...paths);
@@ -167,7 +167,7 @@ function fileRoutes(parts: ScmParts): Routes {
   const fileOf = async (request: ScmRequest) => {
     const { project } = request;
     const path = request.param('file');
-    const ref = request.query('ref') ?? 'HEAD';
+    const ref = request.text('ref') ?? 'HEAD';
     const commit = await repositories.shaOf(project, ref === 'HEAD' ? project.default_branch : ref);
     const [mode, type, blob = ''] = (await repositories.text(project, 'ls-tree', commit, '--', path)).split(/\s/);
     if (type !== 'blob') throw notFound('File');
@@ -210,8 +210,8 @@ function treeRoutes({ repositories }: ScmParts): Routes {
   return {
     async [`GET ${REPOSITORY}/tree`](request) {
       const { project } = request;
-      const sha = await repositories.shaOf(project, request.query('ref') || undefined);
-      const below = request.query('path')?.replace(/\/+$/, '');
+      const sha = await repositories.shaOf(project, request.text('ref') || undefined);
+      const below = request.text('path')?.replace(/\/+$/, '');
       const isRecursive = request.flag('recursive') === true;
       const args = ['ls-tree', '-z', ...(isRecursive ? ['-r', '-t'] : []), sha, '--', ...(below ? [`${below}/`] : [])];
       const listed = (await repositories.text(project, ...args)).split('\0').filter(Boolean);
@@ -260,7 +260,7 @@ function archiveRoutes({ repositories }: ScmParts): Routes {
   const archiveOf = async (request: ScmRequest, format: string) => {
     if (!['zip', 'tar', 'tar.gz'].includes(format)) throw invalidValue('format');
     const { project } = request;
-    const sha = await repositories.shaOf(project, request.query('sha'));
+    const sha = await repositories.shaOf(project, request.text('sha'));
     const name = `${pathWithNamespace(project).replaceAll('/', '-')}-${sha.slice(0, 8)}`;
     const content = await repositories.bytes(project, ['archive', `--format=${format}`, `--prefix=${name}/`, sha]);
     return raw('application/octet-stream', content, `${name}.${format}`);

@@ -148,20 +148,14 @@ export class ScmRequest {
     throw new ScmError(400, { error: `${name} is invalid` });
   }
 
-  query(name: string): string | undefined {
-    const { [name]: value } = this.#req.query;
-    if (value === undefined || typeof value === 'string') return value;
-    throw invalidValue(name);
-  }
-
-  /** True if the query has no such member, or this value. */
+  /** True if the request has no such member, or this value. */
   isAsked(name: string, value: string): boolean {
-    return (this.query(name) ?? value) === value;
+    return (this.text(name) ?? value) === value;
   }
 
   /** Environment scope by which the body or the query filters. */
   get scope(): unknown {
-    return this.query('filter[environment_scope]') ?? Object(Object(this.#req.body).filter).environment_scope;
+    return this.text('filter[environment_scope]') ?? Object(Object(this.#req.body).filter).environment_scope;
   }
 }
 

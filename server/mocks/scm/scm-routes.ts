@@ -76,7 +76,7 @@ function projectRoutes({ projects, views, repositories }: ScmParts): Routes {
     }),
     'GET /user': () => views.user(SCM_USER),
     'GET /projects'(request) {
-      const search = request.query('search')?.toLowerCase() ?? '';
+      const search = request.text('search')?.toLowerCase() ?? '';
       const wordsOf = ({ namespace, path, name }: { namespace: string; path: string; name: string }) =>
         `${namespace}/${path} ${name}`.toLowerCase();
       const found = projects.all().filter((candidate) => wordsOf(candidate).includes(search));
@@ -147,7 +147,7 @@ function mergeRequestRoutes(parts: ScmParts): Routes {
   return {
     [`GET ${MERGE_REQUESTS}`](request) {
       const { project } = request;
-      const state = request.query('state') ?? 'all';
+      const state = request.text('state') ?? 'all';
       if (!STATES.includes(state)) throw invalidValue('state');
       const labels = request.names('labels') ?? [];
       const found = project.merge_requests.filter(
@@ -225,7 +225,7 @@ function noteRoutes({ projects, views }: ScmParts): Routes {
   return {
     [`GET ${NOTES}`](request) {
       const { project, mergeRequest: found } = request;
-      const sorted = request.query('sort') === 'asc' ? found.notes : [...found.notes].reverse();
+      const sorted = request.text('sort') === 'asc' ? found.notes : [...found.notes].reverse();
       return sorted.map((note) => views.note(project, found, note));
     },
     async [`POST ${NOTES}`](request) {
@@ -258,7 +258,7 @@ function environmentRoutes({ projects, views }: ScmParts): Routes {
   };
   return {
     [`GET ${ENVIRONMENTS}`](request) {
-      const search = request.query('search') ?? '';
+      const search = request.text('search') ?? '';
       const found = request.project.environments.filter(
         ({ name, state }) => request.isAsked('name', name) && name.includes(search) && request.isAsked('states', state),
       );

@@ -4,6 +4,7 @@ import { copyFile, lstat, mkdir, readdir, readFile, readlink, rm, utimes } from 
 import { dirname, join, posix, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { z } from 'zod';
+import { DOTENV_FOLDER } from '../../mocks/scm/scm-pipelines.ts';
 import { reasonOf } from '../../model/errors.ts';
 import type { PipelineJob } from '../../model/pipeline-run.ts';
 import { readSecret, writeSecret } from '../../storage/files/read-file.ts';
@@ -16,7 +17,6 @@ import { noteUse, storageRoot } from './run-folder.ts';
 /** Files that are copied at the same time. */
 const AT_A_TIME = 8;
 const OWNER_WRITES = 0o200;
-const DOTENV_FOLDER = '.terrarium-dotenv';
 
 const isReport = (path: string) => path.startsWith(`${DOTENV_FOLDER}/`);
 
@@ -272,9 +272,8 @@ async function cacheName(
 const isKept = ({ when = 'on_success' }: { when?: string | undefined }, isSuccess: boolean) =>
   when === 'always' || (when === 'on_failure') !== isSuccess;
 
-function filesOf(pattern: string, present: readonly string[], context: ArtifactContext): string[] {
-  return matching(present, pathInProject(pattern, context));
-}
+const filesOf = (pattern: string, present: readonly string[], context: ArtifactContext) =>
+  matching(present, pathInProject(pattern, context));
 
 /** Expands variables in a path of the definition, and returns it relative to the project's folder. */
 function pathInProject(text: string, { projectDir, values }: Pick<CacheContext, 'projectDir' | 'values'>): string {

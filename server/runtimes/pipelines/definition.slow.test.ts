@@ -59,6 +59,10 @@ it.each<[string, Record<string, string>]>([
   ['.gitlab-ci.yml:2 cannot be read: it is nested', { '.gitlab-ci.yml': `\na: ${'['.repeat(1_000_000)}` }],
   ['.gitlab-ci.yml cannot be read: it has more', { '.gitlab-ci.yml': `# ${'a'.repeat(1_048_576)}` }],
   ['.gitlab-ci.yml:3 cannot be read: its aliases expand to more', { '.gitlab-ci.yml': REPEATED }],
+  [
+    '.gitlab-ci.yml:3 cannot be read: its aliases expand to more than 16777216 characters',
+    { '.gitlab-ci.yml': `.a: &a ${'a'.repeat(900_000)}\n\nx: {script: [${'*a,'.repeat(600)}]}\n` },
+  ],
   ['none not found for a', { '.gitlab-ci.yml': 'a: {script: echo hi, stage: none}\n' }],
   ['a must have script', { '.gitlab-ci.yml': 'a: {image: x}\n' }],
   ['none', { '.gitlab-ci.yml': 'a: {script: echo hi, needs: [none]}\n' }],
@@ -94,7 +98,7 @@ it.each<[string, Record<string, string>]>([
   ],
   ['none.yml', { '.gitlab-ci.yml': 'include: /none.yml\na: {script: echo hi}\n' }],
   [
-    '.gitlab-ci.yml:2 cannot be read: GitLab does not accept the date 2026-11-30. Put it in quotation marks.',
+    '.gitlab-ci.yml:2:18 cannot be read: GitLab does not accept the date 2026-11-30. Put it in quotation marks.',
     { '.gitlab-ci.yml': 'a: {script: echo hi}\nvariables: {DAY: 2026-11-30}\n' },
   ],
   ['.gitlab-ci.yml:2:1 is not valid YAML', { '.gitlab-ci.yml': 'ci: [a\nb: {\n' }],
@@ -298,9 +302,9 @@ b: {script: ls, dependencies: ["build: [b, c]"]}
 c: {script: ls, needs: ["build: [a, c]", {job: "build: [b, c]", artifacts: false}, b]}
 d: {script: ls, rules: [{if: $A, needs: ["build: [a, c]"]}]}
 shard: {stage: build, parallel: 2, script: ls}
-e: {script: ls, needs: [shard 2/2, part 1/2]}
+e: {script: ls, needs: [shard 2/2, part 1/2, constructor 1/2]}
 `,
-    'part.yml': 'part 1/2: {stage: build, script: ls}\n',
+    'part.yml': 'part 1/2: {stage: build, script: ls}\nconstructor 1/2: {stage: build, script: ls}\n',
   });
   expect(jobs.get('b')).toMatchObject({ dependencies: ['build: [b, c]'] });
   expect(jobs.get('c')?.needs).toMatchObject([
@@ -309,7 +313,7 @@ e: {script: ls, needs: [shard 2/2, part 1/2]}
     { job: 'b' },
   ]);
   expect(jobs.get('d')?.rules).toMatchObject([{ needs: [{ job: 'build: [a, c]' }] }]);
-  expect(jobs.get('e')?.needs).toEqual([{ job: 'shard 2/2' }, { job: 'part 1/2' }]);
+  expect(jobs.get('e')?.needs).toEqual([{ job: 'shard 2/2' }, { job: 'part 1/2' }, { job: 'constructor 1/2' }]);
 });
 
 it('takes only needs for needs: not the commands of a job named so, nor a variable, but a list that is elsewhere', async () => {
@@ -473,7 +477,7 @@ it('reads files of other servers as those of the repository, and says where they
   const { jobs } = await read({ '.gitlab-ci.yml': `include: ${url}/a.yml\nb: {extends: a, script: ls}\n` });
   expect(jobs.get('b')).toMatchObject({ interruptible: true, variables: { ON: 'true', PORT: '10' } });
   await expect(read({ '.gitlab-ci.yml': `include: {remote: ${url}/b.yml}\n` })).rejects.toThrow(
-    /^127\.0\.0\.1:\d+\/b\.yml:2 cannot be read: GitLab does not accept the date 2026-11-30\./,
+    /^127\.0\.0\.1:\d+\/b\.yml:2:20 cannot be read: GitLab does not accept the date 2026-11-30\./,
   );
 });
 
@@ -499,4 +503,62 @@ it('reads conditions and rules of includes of which inputs are a part', async ()
     'a.yml': 'spec: {inputs: {rule: {}}}\n---\na: {script: ls, rules: [{if: "$[[ inputs.rule ]]"}]}\n',
   });
   expect(jobs.get('a')?.rules).toEqual([{ if: '$A == "b"' }]);
+});
+
+it('reads a global variable that has only a description, or no value, as an empty text', async () => {
+  const definition = 'variables: {A: {description: x}, B: {value: , options: [a]}, C: }\na: {script: ls}\n';
+  expect((await read({ '.gitlab-ci.yml': definition })).variables).toEqual({ A: '', B: '', C: '' });
+});
+
+it('has the value that another file gives a global variable', async () => {
+  const { variables } = await read({
+    '.gitlab-ci.yml': 'include: [a.yml, b.yml]\nvariables: {A: {options: [x, y]}}\nc: {script: ls}\n',
+    'a.yml': 'variables: {A: {value: x, description: d}, B: {value: y}}\n',
+    'b.yml': 'variables: {B: {description: d}, C: {description: d}}\n',
+  });
+  expect(variables).toEqual({ A: 'x', B: 'y', C: '' });
+});
+
+it('has a job that inherits some global variables where there are none', async () => {
+  for (const none of ['', 'variables:\n']) {
+    const { jobs } = await read({ '.gitlab-ci.yml': `${none}a: {script: ls, inherit: {variables: [A]}}\n` });
+    expect(jobs.get('a')?.inherit).toEqual({ variables: ['A'] });
+  }
+});
+
+it('has as texts the numbers of which only its reader knows that they are some', async () => {
+  const texts = ['1__0', '1_2e3', '0o1_7', '-0o17'];
+  const variables = texts.map((text, at) => `V${at}: ${text}`).join(', ');
+  const definition = await read({ '.gitlab-ci.yml': `variables: {${variables}}\na: {script: ls}\n` });
+  expect(Object.values(definition.variables)).toEqual(texts);
+});
+
+it('reads only the first document of a file without a header, as the server does', async () => {
+  for (const rest of ['', 'b: {script: ls}\n']) {
+    const { variables, jobs } = await read({ '.gitlab-ci.yml': `variables: {A: yes}\na: {script: ls}\n---\n${rest}` });
+    expect([variables, ...jobs.keys()]).toEqual([{ A: 'true' }, 'a']);
+  }
+});
+
+it('has an address of an environment that begins with a variable in braces', async () => {
+  const { jobs } = await read({ '.gitlab-ci.yml': `a: {script: ls, environment: {name: x, url: "\${APP_URL}/y"}}\n` });
+  expect(jobs.get('a')?.environment).toEqual({ name: 'x', url: `\${APP_URL}/y` });
+});
+
+it('has the keys of a merge over those above it, as on GitLab', async () => {
+  const { jobs } = await read({
+    '.gitlab-ci.yml': `
+.a: &a {stage: build, variables: &a-variables {A: a, B: a}}
+.b: &b {stage: deploy, timeout: 1h}
+above: {stage: test, script: ls, <<: *a, variables: {B: b, <<: *a-variables}}
+below: {<<: *a, script: ls, stage: test}
+list: {timeout: 2h, script: ls, <<: [*a, *b]}
+here: {stage: test, script: ls, <<: &c {stage: build}}
+there: {script: ls, <<: *c}
+`,
+  });
+  expect(jobs.get('above')).toMatchObject({ stage: 'build', variables: { A: 'a', B: 'a' } });
+  expect(jobs.get('below')).toMatchObject({ stage: 'test', variables: { A: 'a', B: 'a' } });
+  expect(jobs.get('list')).toMatchObject({ stage: 'build', timeout: '1h', variables: { A: 'a' } });
+  expect([jobs.get('here')?.stage, jobs.get('there')?.stage]).toEqual(['build', 'build']);
 });

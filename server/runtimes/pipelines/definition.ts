@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
-import { LineCounter, parse, parseAllDocuments, YAMLSeq } from 'yaml';
+import { LineCounter, parse } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
 import { faultOfAliases, faultOfYaml } from '../../model/yaml-faults.ts';
@@ -16,9 +16,9 @@ import { expandText } from './job-variables.ts';
 import { patternOf } from './pattern.ts';
 import { PipelineError } from './pipeline-error.ts';
 import type { PlanContext } from './pipeline-request.ts';
-import { edited, includeEdits, keywordEdits, scalarEdits } from './reader-edits.ts';
 import { DEFINITION } from './repository.ts';
 import { type ComparedFiles, matchingRule } from './rules.ts';
+import { asciiJson, contentOf, documentsIn, isRecord, Reference, textForReader, type Written } from './server-yaml.ts';
 
 /** Most of one file, as on the server. */
 const MAX_FILE_CHARACTERS = 1024 * 1024;
@@ -107,7 +107,17 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
     variables: Object.values(Object(written.variables)),
     workflow: written.workflow,
   };
-  return { stages: data.stages, variables: data.variables, workflowRules, jobs, global };
+  return { stages: data.stages, variables: withEmpty(data.variables, written.variables), workflowRules, jobs, global };
+}
+
+/** Variables as they were read: the reader takes a word for the value of one that has none. */
+function withEmpty(read: Definition['variables'], written: unknown): Definition['variables'] {
+  const values = Object.entries(read).map(([name, value]) => {
+    const variable: unknown = Object(written)[name];
+    const isEmpty = isRecord(variable) && (variable.value ?? null) === null && value === String(variable.value);
+    return [name, isEmpty ? '' : value];
+  });
+  return Object.fromEntries(values);
 }
 
 /** Keywords of `default` that the reader leaves out. */
@@ -169,15 +179,12 @@ function withMembers(read: unknown, written: unknown): unknown {
   return { ...written, ...Object.fromEntries(members) };
 }
 
-const isRecord = (value: unknown): value is Written =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const parentsOf = (written: Written, name: string): string[] =>
   [Object(written[name]).extends].flat().filter((parent) => typeof parent === 'string');
 
 /** True if a job and all that it extends are in files that were followed. */
 function isWhollyWritten(written: Written, name: string, depth = 0): boolean {
-  if (!(name in written) || depth > MAX_EXTENDS) return false;
+  if (!Object.hasOwn(written, name) || depth > MAX_EXTENDS) return false;
   return parentsOf(written, name).every((parent) => isWhollyWritten(written, parent, depth + 1));
 }
 
@@ -188,15 +195,6 @@ function writtenValue(written: Written, name: string, keyword: string, depth = 0
   const values = parentsOf(written, name).map((parent) => writtenValue(written, parent, keyword, depth + 1));
   const found = [...values, value].filter((part) => part !== undefined);
   return found.length > 1 && found.every(isRecord) ? Object.assign({}, ...found) : found.at(-1);
-}
-
-/** A `!reference` to a part of the definition. */
-class Reference {
-  readonly path: readonly string[];
-
-  constructor(path: readonly unknown[]) {
-    this.path = path.map(String);
-  }
 }
 
 /**
@@ -217,13 +215,6 @@ function resolved(written: Written, value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolved(written, part, depth)]));
 }
 
-class ReferenceNode extends YAMLSeq {
-  override toJSON(_: unknown, context?: Parameters<YAMLSeq['toJSON']>[1]) {
-    // Aliases of the node mean the reference, not the list that would be reported here.
-    return new Reference(super.toJSON(_, Object.assign({}, context, { onCreate: undefined }))) as never;
-  }
-}
-
 const hasReference = (value: unknown): boolean =>
   value instanceof Reference || (typeof value === 'object' && Object.values(value ?? {}).some(hasReference));
 
@@ -231,8 +222,6 @@ function unreadable(where: string, error: z.ZodError): PipelineError {
   const [issue] = error.issues;
   return new PipelineError(`${where} cannot be read: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}`);
 }
-
-type Written = Readonly<Record<string, unknown>>;
 
 /** The content of a file and of those that it includes, as it is written. */
 interface FileContent {
@@ -296,30 +285,28 @@ async function readOneFile(
   if (fault) throw new PipelineError(`${name}:${fault.line} cannot be read: ${fault.reason}`);
   const lines = new LineCounter();
   const documents = documentsIn(text, lines);
-  for (const document of documents) {
-    const [error] = document.errors;
+  for (const { errors, contents } of documents) {
+    const [error] = errors;
     if (error) {
       const { line, col } = lines.linePos(error.pos[0]);
+      const complaint = error.code === 'TAG_RESOLVE_FAILED' ? 'cannot be read' : 'is not valid YAML';
       throw new PipelineError(
-        `${name}:${line}:${col} is not valid YAML: ${error.message.split('\n', 1)[0]?.replace(/ at line.*$/, '')}`,
+        `${name}:${line}:${col} ${complaint}: ${error.message.split('\n', 1)[0]?.replace(/ at line.*$/, '')}`,
       );
     }
+    const excess = faultOfAliases(contents);
+    if (excess)
+      throw new PipelineError(`${name}:${lines.linePos(excess.offset).line} cannot be read: ${excess.reason}`);
   }
-  const lineOf = (at: number) => `${name}:${lines.linePos(at).line}`;
-  const excess = faultOfAliases(documents.at(-1)?.contents ?? null);
-  if (excess) throw new PipelineError(`${lineOf(excess.offset)} cannot be read: ${excess.reason}`);
-  const serverText = edited(
-    text,
-    documents.flatMap((document) => scalarEdits(document, lineOf)),
-  );
-  const serverDocuments = serverText === text ? documents : documentsIn(serverText);
-  const last = serverDocuments.at(-1);
-  let content: Written;
+  let values: unknown[];
   try {
-    content = Object(last?.toJS({ maxAliasCount: -1 }));
+    values = documents.map(contentOf).filter((value) => value !== null);
   } catch (cause) {
     throw new PipelineError(`${name} cannot be read: ${reasonOf(cause)}`);
   }
+  // Without a header, a server reads the first document only.
+  if (!('spec' in Object(values[0]))) values.splice(1);
+  const content: Written = Object(values.at(-1));
   for (const [key, value] of Object.entries(content)) {
     refuseManyJobs(`${name}: job '${key}'`, Object(value).parallel);
     if (!key.startsWith('.') && !NO_JOBS.includes(key) && Object(value).run !== undefined)
@@ -328,24 +315,14 @@ async function readOneFile(
   }
   const written = [content.include ?? []].flat();
   const includes = await chosenIncludes(name, written, options);
-  const edits = last ? keywordEdits(last) : [];
-  if (includes.length !== written.length || written.some(hasRules))
-    edits.push(...includeEdits(last, serverText, includes));
-  const readAs = edited(serverText, edits);
-  const file = readAs === text ? undefined : await realpath(join(options.dir, path));
+  const isCut = includes.length !== written.length || written.some(hasRules);
+  const readAs = textForReader(text, values, isCut ? includes : content.include);
+  const file = readAs === undefined ? undefined : await realpath(join(options.dir, path));
   // A link can lead out of the checkout.
-  if (file?.startsWith(`${await realpath(options.dir)}${sep}`)) options.changed.set(file, readAs);
+  if (readAs !== undefined && file?.startsWith(`${await realpath(options.dir)}${sep}`))
+    options.changed.set(file, readAs);
   return { content, includes };
 }
-
-const documentsIn = (text: string, lineCounter = new LineCounter()) =>
-  parseAllDocuments(text, {
-    lineCounter,
-    customTags: [{ tag: '!reference', collection: 'seq', nodeClass: ReferenceNode }],
-    uniqueKeys: false,
-    merge: true,
-    logLevel: 'error',
-  });
 
 const hasRules = (include: unknown) => Boolean(Object(include).rules);
 
@@ -421,11 +398,11 @@ async function readDownloads(reading: Reading) {
   return downloads;
 }
 
-/** The content of a file over that of what it includes: jobs of both have the keywords of both. */
+/** The content of a file over that of what it includes: records of both, such as jobs, have the members of both. */
 function merged(included: Written, including: Written): Written {
   const entries = Object.entries(including).map(([name, value]) => {
     const other = included[name];
-    return [name, isRecord(value) && isRecord(other) ? { ...other, ...value } : value];
+    return [name, isRecord(value) && isRecord(other) ? merged(other, value) : value];
   });
   return { ...included, ...Object.fromEntries(entries) };
 }
@@ -490,8 +467,7 @@ async function expandedText({ dir, file, folder, variables, context, changed }: 
   await mkdir(join(dir, READER_FOLDER), { recursive: true });
   await writeFile(join(dir, READER_FOLDER, 'variables.yml'), asciiJson(values), { mode: 0o600 });
   const args = [reader, '--preview', '--no-evaluate-rule-changes', '--file', file, '--home', folder.path];
-  // A job has no tags of `default` then.
-  args.push('--ignore-schema-paths', '#/definitions/tags/minItems');
+  for (const path of IGNORED_SCHEMA_PATHS) args.push('--ignore-schema-paths', path);
   args.push('--state-dir', READER_FOLDER, '--variables-file', join(READER_FOLDER, 'variables.yml'));
   // The reader takes the branch of the checkout otherwise.
   if (variables.CI_COMMIT_BRANCH === undefined) args.push('--unset-variable', 'CI_COMMIT_BRANCH');
@@ -527,14 +503,15 @@ async function expandedText({ dir, file, folder, variables, context, changed }: 
   }
 }
 
+/** The rules of the reader's schema that a server does not have: it accepts no tags, in place of those of `default`, and an address that begins with `${`. */
+const IGNORED_SCHEMA_PATHS = [
+  '#/definitions/tags/minItems',
+  '#/properties/environment/oneOf/0/type',
+  '#/properties/environment/oneOf/1/properties/url/pattern',
+];
+
 /** Files of a repository by which gitlab-ci-local changes a pipeline; a server ignores them. */
 const READER_FILES = ['.gitlab-ci-local.yml', '.gitlab-ci-local-env'];
-
-/** ASCII only, because YAML allows fewer unescaped characters than JSON. */
-function asciiJson(value: unknown): string {
-  const escaped = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `${JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped)}\n`;
-}
 
 function findReader(): string {
   try {
