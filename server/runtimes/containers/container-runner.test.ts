@@ -43,6 +43,7 @@ const running = (Id: string, revision: string) => ({
 let server: EngineServer;
 let attached: EngineConnection;
 let faults: unknown[];
+let states: string[];
 let nowMs: number;
 let statuses: unknown[];
 let runner: ContainerRunner;
@@ -50,7 +51,7 @@ let runner: ContainerRunner;
 beforeEach(async () => {
   server = await startEngineServer();
   [nowMs, statuses] = [0, []];
-  ({ connection: attached, faults } = attachedEngine(server));
+  ({ connection: attached, faults, states } = attachedEngine(server));
   await attached.retry();
   runner = runnerOf(plan);
 });
@@ -146,6 +147,40 @@ it('an instance that the engine does not remove for a restart serves again', asy
   expect(runner.servingAt('web')).toHaveLength(1);
 });
 
+it('the instances that serve go on serving when a change is taken back before its instances are removed', async () => {
+  const health = { command: 'true', graceMs: 0, intervalMs: 1_000, timeoutMs: 1_000, failures: 1 };
+  const original = { ...plan, workload: { ...plan.workload, health }, portsByName: new Map([['web', 80]]) };
+  const address = { host: '127.0.0.1', port: 1 };
+  const keepHealthy = (id: string, revision: string) => {
+    const found = running(id, revision);
+    const State = { ...found.State, Health: { Status: 'healthy' } };
+    const Ports = { '80/tcp': [{ HostIp: address.host, HostPort: String(address.port) }] };
+    server.answer(new RegExp(`^/containers/${id}/json`), json({ ...found, State, NetworkSettings: { Ports } }));
+    return { Id: id, Created: 1 };
+  };
+  server.answer(/^\/containers\/json/, json([keepHealthy('one', 'new'), keepHealthy('two', 'newer')]));
+  server.answer(/^\/containers\/create/, json({ message: 'disk full' }, 500));
+  runner = runnerOf(original);
+  runner.adopt([{ ...instance, addresses: [{ ...address, containerPort: 80 }] }]);
+  runner.change(record, { ...original, workload: { ...original.workload, revision: 'newer', instances: 2 } });
+  await expect.poll(() => runner.instances).toHaveLength(2);
+  runner.change(record, original);
+  expect(runner.servingAt('web')).toContainEqual({ ...address, instanceId: 'one' });
+});
+
+it('a check that passed meanwhile has failed since its new failure, and not since an earlier one', () => {
+  const failedCheck = { check: 'COMMAND check', result: 'exit code 1', sinceMs: 1_000, isCut: true };
+  runner.adopt([{ ...instance, failedCheck }]);
+  runner.adopt([{ ...instance, failedCheck: { ...failedCheck, sinceMs: 5_000 } }]);
+  expect(runner.status()).toMatchObject({
+    status_detail: { reason: expect.stringContaining('since 1970-01-01T00:00:01') },
+  });
+  runner.adopt([{ ...instance, failedCheck: { ...failedCheck, sinceMs: 9_000, isCut: false } }]);
+  expect(runner.status()).toMatchObject({
+    status_detail: { reason: expect.stringContaining('since 1970-01-01T00:00:09') },
+  });
+});
+
 it('an update that fails is tried again after growing delays, although the old instance runs', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
@@ -160,6 +195,20 @@ it('an update that fails is tried again after growing delays, although the old i
   runner.wake();
   await expect.poll(attempts, { interval: 10 }).toBe(4);
   expect(Date.now() - startMs).toBeGreaterThanOrEqual(500 + 2_000 + 5_000);
+});
+
+it('a start that failed is tried again when the engine is back, if the engine went away meanwhile', async () => {
+  const create = /^\/containers\/create/;
+  const attempts = () => server.requests.filter((path) => create.test(path)).length;
+  server.answer(create, json({ message: 'the daemon is shutting down' }, 500));
+  runner.wake();
+  await expect.poll(() => statuses.at(-1)).toBe('FAILED');
+  server.answer(create, (response) => void response.destroy());
+  await expect.poll(() => states).toContain('unreachable');
+  await expect.poll(() => attached.state.kind).toBe('ready');
+  const attemptsBefore = attempts();
+  runner.adopt([]);
+  await expect.poll(attempts).toBeGreaterThan(attemptsBefore);
 });
 
 it('the status of a suspended container names no differences', () => {

@@ -72,8 +72,8 @@ export class ContainerRunner {
   readonly #lastComplaints = new Map<string, string>();
   /** Instances in which a process other than the first one was killed for its memory. */
   readonly #outOfMemory = new Set<string>();
-  /** In a rolling update: the new instances that are known to run. The others get no requests as long as old ones serve. */
-  #ready: Set<string> | undefined;
+  /** Instances that are known to run. The other new ones of a rolling update get no requests as long as old ones serve. */
+  readonly #ready = new Set<string>();
   readonly #events: ContainerEvent[] = [];
   #checkTimer: NodeJS.Timeout | undefined;
   #recoveryTimer: NodeJS.Timeout | undefined;
@@ -120,6 +120,7 @@ export class ContainerRunner {
     const isSame = !isAnother && plan.workload.instances === this.#plan.workload.instances;
     this.#record = record;
     if (isAnother) {
+      for (const { id } of this.#serving()) this.#ready.add(id); // also if this takes back a change
       this.#earlierPlans.set(this.#plan.workload.revision, this.#plan);
       this.#imageId = undefined;
     }
@@ -145,8 +146,12 @@ export class ContainerRunner {
   }
 
   wake(): void {
-    if (this.#isRemoved || this.attached.state.kind !== 'ready') return;
+    if (this.#isRemoved) return;
     clearTimeout(this.#retryTimer);
+    if (this.attached.state.kind !== 'ready') {
+      this.#awaitEngine();
+      return;
+    }
     this.#isDue = true;
     if (this.#working) this.#working.abort();
     else this.#worked = this.#work().catch((fault: unknown) => this.#failBy(fault));
@@ -201,9 +206,8 @@ export class ContainerRunner {
 
   #serving(): Instance[] {
     const serving = this.#instances.filter((instance) => this.#canServe(instance) && !this.#leaving.has(instance.id));
-    const ready = this.#ready;
-    if (ready === undefined || serving.every((instance) => this.#isOfNow(instance))) return serving;
-    return serving.filter((instance) => ready.has(instance.id) || !this.#isOfNow(instance));
+    if (serving.every((instance) => this.#isOfNow(instance))) return serving;
+    return serving.filter((instance) => this.#ready.has(instance.id) || !this.#isOfNow(instance));
   }
 
   /** Returns the reason why nothing serves, in words that follow "container 'x' is not running: ". */
@@ -300,18 +304,14 @@ export class ContainerRunner {
             {
               signal: working.signal,
               onPull: this.#options.onPull,
-              onReplacing: () => {
-                this.#ready = new Set();
-              },
               whenReady: async (instance) => {
                 await this.#untilReady(instance, working.signal);
-                this.#ready?.add(instance.id);
+                this.#ready.add(instance.id);
               },
               beforeRemoval: (instance) => this.#drain(instance),
             },
           ),
         );
-        this.#ready = undefined;
         this.#failure = undefined;
         this.#attempts = 0;
         if (this.#imageId === imageId) this.#imageId = undefined;
@@ -326,8 +326,10 @@ export class ContainerRunner {
   }
 
   #fail(failure: unknown): void {
-    // The engine's state reports it, and this is repeated when the engine is back.
-    if (failure instanceof EngineUnreachable && this.attached.state.kind !== 'ready') return;
+    if (failure instanceof EngineUnreachable && this.attached.state.kind !== 'ready') {
+      this.#awaitEngine();
+      return;
+    }
     if (!(failure instanceof EngineUnreachable)) this.#failure = reasonOf(failure); // otherwise it was only slow
     if (this.#isRemoved) return;
     // A definition that is refused is refused again: it waits for a change of the record. So do an image and a folder, unless they come (D-051).
@@ -337,6 +339,11 @@ export class ContainerRunner {
     const retryMs = RETRY_MS[Math.min(this.#attempts, RETRY_MS.length - 1)] ?? 0;
     if (!isMissing) this.#attempts += 1;
     this.#wakeIn(isMissing ? LOOK_MS : retryMs, refused === 'image');
+  }
+
+  /** The engine's state reports that it is away. An earlier failure would keep `adopt` from trying again. */
+  #awaitEngine(): void {
+    this.#failure = undefined;
   }
 
   /** @param awaitsImage then it looks for the image until that exists, because an attempt would pull it */
@@ -386,7 +393,7 @@ export class ContainerRunner {
 
   #see(found: readonly Instance[]): void {
     if (this.#isRemoved) return;
-    for (const ids of [this.#leaving, this.#lastComplaints, this.#outOfMemory])
+    for (const ids of [this.#ready, this.#leaving, this.#lastComplaints, this.#outOfMemory])
       for (const id of ids.keys()) if (!found.some((instance) => instance.id === id)) ids.delete(id);
     // One that was stopped, and is not removed yet, is no failure.
     const isVisible = ({ id, state }: Instance) => state === 'running' || !this.#leaving.has(id);

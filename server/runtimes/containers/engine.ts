@@ -129,8 +129,6 @@ export interface ApplyOptions {
   signal: AbortSignal;
   /** Called with the progress of a pull, and with undefined once it is over, however it ended. */
   onPull?(progress: PullProgress | undefined): void;
-  /** Called before instances start that are to replace others, unless the engine replaces them by itself. */
-  onReplacing(): void;
   /** Resolves when a new instance serves, or the wait is given up: old ones stay until then. If it rejects, the new one is removed instead. */
   whenReady(instance: Instance): Promise<void>;
   /**

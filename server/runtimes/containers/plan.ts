@@ -82,7 +82,7 @@ export function planOf(view: WorldView, record: StoredResource): Plan {
       ? [[portNameOf({ ...(name !== undefined && { name }), container_port: port }), port]]
       : [],
   );
-  return { workload, probes, portsByName: new Map(named), notes: notesOn(view, properties) };
+  return { workload, probes, portsByName: new Map(named), notes: [...notesOn(view, properties), ...secrets.notes] };
 }
 
 function notesOn(view: WorldView, { memory, volumes }: Definition): string[] {
@@ -174,18 +174,21 @@ function mountOf(
   return { kind: 'volume', path, volumeId, isReadOnly };
 }
 
-function mountedSecrets(view: WorldView, { secrets }: Definition): { env: Record<string, string>; files: GivenFile[] } {
+function mountedSecrets(view: WorldView, { secrets }: Definition) {
   const env: Record<string, string> = {};
   const files: GivenFile[] = [];
+  const notes: string[] = [];
   for (const { mount_type: type, secret_id: id, path, secret_key: key } of secrets) {
     const secret = view.find(id);
     const items = secret ? typed(secretProperties, secret).items : [];
     const item = items.find((candidate) => candidate.key === key);
+    if (secret && type !== 'directory' && !item)
+      notes.push(`secret '${secret.name}' has no item '${key}' now, so ${path} is empty in each new instance`);
     if (type === 'env') env[path] = secretText(item);
     else if (type === 'file') files.push({ path, content: secretBytes(item) });
     else
       for (const secretItem of items)
         files.push({ path: `${path.replace(/\/$/, '')}/${secretItem.key}`, content: secretBytes(secretItem) });
   }
-  return { env, files };
+  return { env, files, notes };
 }

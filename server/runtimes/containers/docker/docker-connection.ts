@@ -275,8 +275,9 @@ function optionsFor(
   if (transport.kind === 'tcp')
     return { host, port, protocol: transport.tls ? 'https' : 'http', ...transport.tls, agent };
   const { user, agent: keys } = transport;
-  const sshOptions = keys === undefined ? {} : { sshOptions: { agent: keys } };
-  return { protocol: 'ssh', host, port, ...(user !== undefined && { username: user }), ...sshOptions };
+  // The modem makes a URL of its host: without a protocol, an invalid one, which Node.js 25 rejects. ssh connects to the host name.
+  const sshOptions = { hostname: host, ...(keys !== undefined && { agent: keys }) };
+  return { protocol: 'ssh', host: 'ssh://engine', port, ...(user !== undefined && { username: user }), sshOptions };
 }
 
 /** docker-modem describes each request for an unused log, with the agent's sockets: two thirds of a request's processor time. */

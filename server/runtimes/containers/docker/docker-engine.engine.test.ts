@@ -64,7 +64,6 @@ const workload = (change: Partial<Workload> = {}): Workload => ({
 const apply = (requestedWorkload: Workload, options: Partial<ApplyOptions> = {}) =>
   engine.apply(requestedWorkload, {
     signal: new AbortController().signal,
-    onReplacing: () => undefined,
     whenReady: async () => undefined,
     beforeRemoval: async () => undefined,
     ...options,
@@ -92,7 +91,6 @@ describe('bringing a workload to its described state', () => {
     await apply(
       { ...requestedWorkload, revision: '2' },
       {
-        onReplacing: () => undefined,
         whenReady: async ({ revision }) => void steps.push(`ready ${revision}`),
         beforeRemoval: async ({ id, revision }) => {
           steps.push(`remove ${revision}`);
@@ -114,7 +112,6 @@ describe('bringing a workload to its described state', () => {
     const update = apply(
       { ...requestedWorkload, revision: '2', command: ['/bin/sh', '-c', `echo new; ${IDLE}`] },
       {
-        onReplacing: () => undefined,
         whenReady: async () => {
           await expect.poll(written).toEqual(['new']);
           throw new Error('never healthy');

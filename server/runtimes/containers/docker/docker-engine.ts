@@ -92,8 +92,6 @@ export class DockerEngine implements ContainerEngine {
   readonly #endedLogs = new EndedLogs();
   /** CPUs of the engine's machine. */
   #cpus: number | undefined;
-  /** The platforms of images by the ids of the images. */
-  readonly #platforms = new Map<string, string>();
 
   constructor({ connection, stopSeconds = STOP_SECONDS, ...world }: DockerEngineOptions) {
     this.world = world;
@@ -133,7 +131,6 @@ export class DockerEngine implements ContainerEngine {
       const isFresh = present.length === 0;
       if (isFresh && workload.forcePull) await this.#pullIfPossible(workload.image, options);
       options.signal.throwIfAborted();
-      if (old.length > 0) options.onReplacing();
       const startedInstances = await this.#startAll(workload, missing, options);
       if (old.length > 0) await this.#untilReady(startedInstances, options);
     }
@@ -250,24 +247,16 @@ export class DockerEngine implements ContainerEngine {
     const { id, exitCode = 0, imageId } = instance;
     const { platform: engine } = this.connection;
     if (exitCode === 0 || imageId === undefined || engine === undefined) return instance;
-    const image = await this.#platformOf(imageId);
-    if (image === undefined || image === engine) return instance;
+    const inspected = this.connection.ask((docker) => docker.getImage(imageId).inspect());
+    // Where the engine does not tell, the instance is shown all the same.
+    const { Os: os, Architecture: architecture } = Object(await inspected.catch(() => undefined));
+    const image = `${os}/${architecture}`;
+    if (!os || !architecture || image === engine) return instance;
     // A machine can also run programs of other processors, and those end for other reasons.
     const end = { sinceMs: 0, tail: 1, stderr: true };
     const lines = await readLogs(this.connection, 'containers', [id], end).catch(() => []);
     const isForeign = lines.some(({ text }) => /exec format error/i.test(text));
     return isForeign ? { ...instance, platforms: { image, engine } } : instance;
-  }
-
-  /** Undefined where the engine does not tell, which hides no instance. */
-  async #platformOf(imageId: string): Promise<string | undefined> {
-    const knownPlatform = this.#platforms.get(imageId);
-    if (knownPlatform !== undefined) return knownPlatform;
-    const inspected = this.connection.ask((docker) => docker.getImage(imageId).inspect());
-    const { Os: os, Architecture: architecture } = Object(await inspected.catch(() => undefined));
-    if (!os || !architecture) return undefined;
-    this.#platforms.set(imageId, `${os}/${architecture}`);
-    return `${os}/${architecture}`;
   }
 
   async #find(id: string): Promise<Instance | undefined> {

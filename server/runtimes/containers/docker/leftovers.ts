@@ -1,13 +1,15 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { Uuid } from '../../../model/record.ts';
-import { type Owner, readOwner, wasInMemory } from '../../../system/owner.ts';
+import { SHELL_COMMAND, shellWord } from '../../../model/shell-command.ts';
+import { type Owner, readOwner, sharesFolders, wasInMemory } from '../../../system/owner.ts';
 import { Turns } from '../../../system/turns.ts';
-import type { ClearOptions, Leftovers } from '../engine.ts';
+import { type ClearOptions, EngineUnreachable, type Leftovers } from '../engine.ts';
 import type { DockerConnection } from './docker-connection.ts';
 import { LABEL, type WorldMark } from './labels.ts';
 import { removeNetwork } from './networks.ts';
-import { refuseCopy } from './refuse-copy.ts';
 
 /** Concurrent requests to the daemon: most time is spent waiting for instances to end; more would slow down a busy daemon. */
 const AT_ONCE = 16;
@@ -44,6 +46,38 @@ export async function requireSoleFolder(connection: DockerConnection, world: Wor
   if (world.owner?.dataDir === undefined) return;
   const items = await itemsOf(connection, `${LABEL.world}=${world.worldId}`, 'volumes if possible');
   await refuseCopy(ownersIn(items), world, connection.address.url);
+}
+
+/**
+ * Throws EngineUnreachable if another folder with the same world is among the creators of its resources in an engine: one of the two
+ * folders is a copy of the other, and each platform would use and remove what the other one creates, also after it has ended.
+ */
+async function refuseCopy(
+  creators: readonly (Owner | undefined)[],
+  { worldId, owner }: WorldMark,
+  engineUrl: string,
+): Promise<void> {
+  if (owner?.dataDir === undefined) return;
+  for (const other of creators) {
+    if (!(await isElsewhere(other, worldId, owner.dataDir))) continue;
+    const command = `${SHELL_COMMAND} reset --new-id --data ${shellWord(owner.dataDir)}`;
+    throw new EngineUnreachable(
+      `the containers and volumes of this world in the container engine at ${engineUrl} belong to the folder ${other?.dataDir}, and ${owner.dataDir} is a copy of it or its original. If you no longer need that folder, stop its platform and delete it; to use both, stop this platform and run \`${command}\`.`,
+    );
+  }
+}
+
+/** Is the world of an owner still in a folder of this machine, and not only in ours? */
+async function isElsewhere(owner: Owner | undefined, worldId: string, dataDir: string): Promise<boolean> {
+  if (owner?.dataDir === undefined || owner.dataDir === dataDir || !sharesFolders(owner)) return false;
+  const world = await readFile(join(owner.dataDir, 'world.json'), 'utf8').catch(() => '');
+  return world.includes(worldId) && (await identityOf(owner.dataDir)) !== (await identityOf(dataDir));
+}
+
+/** Returns the same text for each path that leads to a folder. */
+async function identityOf(folder: string): Promise<string> {
+  const { dev, ino } = await stat(folder, { bigint: true });
+  return `${dev} ${ino}`;
 }
 
 /** The resources of all worlds in an engine; resources without our label are ignored. */

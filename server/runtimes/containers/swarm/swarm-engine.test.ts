@@ -75,7 +75,6 @@ async function createService(
     { ...workload, ...changes },
     {
       signal: new AbortController().signal,
-      onReplacing: () => undefined,
       whenReady: async () => undefined,
       beforeRemoval: async () => undefined,
     },

@@ -62,7 +62,6 @@ export class SwarmEngine extends DockerEngine {
     const isCurrent = ({ Spec }: SwarmService) => Spec.Labels[LABEL.revision] === workload.revision;
     const current = services.find(isCurrent);
     const old = services.filter((service) => !isCurrent(service));
-    if (old.length > 0) options.onReplacing();
     if (!current) await this.#create(workload);
     else if (current.Spec.Mode.Replicated?.Replicas !== workload.instances)
       await this.#scale(current, workload, options);
