@@ -61,3 +61,45 @@ test('a mail that a lambda sends appears in the inbox with its HTML, in which no
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete all mails' }).click();
   await expect(rowsOf(page)).toHaveCount(1);
 });
+
+const SIGN_UP = `const { createTransport } = require('nodemailer');
+exports.contact = async (event) => {
+  const { email, lastName } = JSON.parse(event).payload;
+  const body = new URLSearchParams({ oid: process.env.CRM_OID, email, last_name: lastName });
+  const answer = await fetch('https://crm.example.com/servlet/servlet.WebToLead', { method: 'POST', body });
+  if (!answer.ok) throw new Error('the CRM answered ' + answer.status);
+  await createTransport({ host: '192.0.2.25', port: 587 }).sendMail({
+    from: 'shop@example.com', to: email, subject: 'Thank you, ' + lastName, text: 'We call you back.',
+  });
+  return 'SUCCESS';
+};`;
+
+test('a form that was sent through the gateway leads to its lead, and from there to the mail that its lambda sent', async ({
+  page,
+  platform,
+}) => {
+  const client = await lambdaClient(platform, page);
+  const form = await client.find('contact-form');
+  await client.patch(
+    form.id,
+    { op: 'replace', path: '/properties/code', value: SIGN_UP },
+    { op: 'replace', path: '/properties/handler', value: 'contact' },
+  );
+  const answer = await fetch(`${platform.ready.gatewayUrl}/website/lead`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ payload: { lastName: 'Hopper', email: 'grace@example.com' } }),
+  });
+  expect(await answer.text()).toBe('SUCCESS');
+
+  await platform.open(page, 'leads');
+  const leads = page.getByRole('grid', { name: 'Leads' }).getByRole('row');
+  await expect(leads.nth(1)).toContainText(/delivered.*Hopper.*grace@example\.com.*contact-form/);
+  await leads.nth(1).click();
+  await page.getByRole('region', { name: 'Lead', exact: true }).getByRole('link', { name: 'this invocation' }).click();
+  await page.getByRole('tab', { name: 'Outbound' }).click();
+  await page.getByRole('link', { name: 'See the mail' }).click();
+  await rowsOf(page).filter({ hasText: 'Thank you, Hopper' }).click();
+  await expect(detailOf(page)).toContainText('We call you back.');
+  await expect(detailOf(page)).toContainText('grace@example.com');
+});

@@ -46,9 +46,10 @@ export const formRoutes = defineRoutes('Window', {
   listForms: route('get /inspect/forms', 'caller', {
     summary: 'List the forms that were sent, newest first, with where they stopped',
     description:
-      'A form is a lead, a rejected form, an invocation with an event of a lambda that has a variable `CRM_OID` or has sent a form ' +
-      'before, or a rejected POST request to its endpoint. Only forms of lambdas and endpoints that you can view are listed. A page ' +
-      'can contain fewer forms than requested, even none, and still have a `next`.',
+      'A form is a lead, a rejected form, an invocation with an event of a lambda that has or inherits a variable `CRM_OID` or ' +
+      '`CRM_API_BASEPATH`, or has sent a form before, or a rejected POST request to its endpoint. Of a lambda without its own ' +
+      '`CRM_OID`, failures that show no sign of a form, such as its fields, are not listed. Only forms of lambdas and endpoints ' +
+      'that you can view are listed. A page can contain fewer forms than requested, even none, and still have a `next`.',
     query: {
       q: text('Search terms, all of which must match; `-` before a term excludes it', {
         examples: ['is:lost email:ada@example.com since:1h'],

@@ -37,15 +37,15 @@ const inspect = (method: string, path: string, body?: object, auth = root) =>
 const formsOf = async (query: string) => (await inspect('GET', `/forms?${query}`)).body.forms;
 
 /** A form's lambda behind an endpoint of its own, and the person who fills the form in. */
-async function makeForm(endpointProperties: object = {}) {
+async function makeForm(endpointProperties: object = {}, tenant = acme, variables?: Record<string, string>) {
   const person = `${randomUUID().slice(0, 8)}@example.com`;
-  const env = {
+  const env = variables ?? {
     CRM_API_BASEPATH: 'crm.example.com',
     CRM_OID: '00D000000000001',
     CRM_PATH: '/servlet/servlet.WebToLeed',
   };
-  const lambda = await make.lambda(acme, { code, env });
-  const endpoint = await make.endpoint(await make.api(acme), lambda, endpointProperties);
+  const lambda = await make.lambda(tenant, { code, env });
+  const endpoint = await make.endpoint(await make.api(tenant), lambda, endpointProperties);
   const url: string = endpoint.properties.public_url;
   const submit = (message = '') =>
     send('POST', url, { body: { payload: { email: person, firstName: 'Grace', message } } });
@@ -213,6 +213,54 @@ describe('GET /inspect/forms', () => {
     expect([reason, rule]).toEqual([`sent to ${host}, which responded with 200`, undefined]);
     expect(await formsOf(`id=${id}`)).toMatchObject([{ stop: 'delivered', id: executionId }]);
     expect((await inspect('GET', `/figures?of=forms&q=${person}`)).body).toMatchObject({ ok: 2, failed: 0 });
+  });
+
+  it('lists forms that a real CRM received from a lambda without CRM_OID, from a replay and from a request that was sent again', async () => {
+    let status = 503;
+    const crm = createServer((_request, response) => response.writeHead(status).end()).listen(0, '127.0.0.1');
+    await once(crm, 'listening');
+    const host = `127.0.0.1:${(crm.address() as AddressInfo).port}`; // it listens
+    const secured = { plugins: { platformSecurity: { enabled: true } } };
+    const variables = { CRM_API_BASEPATH: host };
+    const { person, lambda, endpoint, url, submit, stops } = await makeForm(secured, acme, variables);
+    await platform.root.patch(`/acme/lambdas/${lambda.id}`, [
+      { op: 'add', path: '/properties/code', value: code.replaceAll('https://crm.example.com', `http://${host}`) },
+    ]);
+    await submit();
+    expect(await stops()).toEqual(['unauthorized']);
+    await platform.root.patch(`/acme/apiendpoints/${endpoint.id}`, [{ op: 'remove', path: '/properties/plugins' }]);
+    await submit();
+    expect(await stops()).toEqual(['rejected', 'unauthorized']);
+    status = 200;
+    const [{ executionId }, { requestSeq }] = await formsOf(`q=${person}`);
+    await inspect('POST', `/invocations/${executionId}/replay`);
+    await inspect('POST', '/requests', {
+      method: 'POST',
+      path: new URL(url).pathname,
+      headers: [['Content-Type', 'application/json']],
+      body: JSON.stringify({ payload: { email: person } }),
+      replayOf: requestSeq,
+    });
+    crm.close();
+    expect(await stops()).toEqual(['delivered', 'delivered', 'replayed', 'replayed']);
+    expect(await formsOf(`id=request-${requestSeq}`)).toMatchObject([{ stop: 'replayed' }]);
+  });
+
+  it('lists the forms of a lambda that inherits CRM_OID, and no failures of other lambdas that inherit it', async () => {
+    const tenant = await createTenant(platform.root, `inherits-${randomUUID().slice(0, 8)}`);
+    const limit = { plugins: { rateLimit: { enabled: true, perMinute: 1 } } };
+    const form = await makeForm(limit, tenant, {});
+    const resize = await make.lambda(tenant, { code: 'exports.run = () => { throw new Error("no image"); };' });
+    const { properties } = await make.endpoint(await make.api(tenant), resize, limit);
+    await platform.root.patch(tenant.environment, [
+      { op: 'add', path: '/properties/env', value: { CRM_OID: '00D000000000001' } },
+    ]);
+    await form.submit('throw');
+    await form.submit();
+    for (const status of [500, 429])
+      expect(await send('POST', properties.public_url, { body: { width: 1 } })).toMatchObject({ status });
+    expect(await form.stops()).toEqual(['limited', 'failed']);
+    expect(await formsOf(`scope=${tenant.environment.split('/').at(-1)}`)).toHaveLength(2);
   });
 
   it('names the rule that stopped a form, and counts the form as delivered when its replay arrives', async () => {

@@ -9,7 +9,7 @@ import { isResponseText, OWN_CRM } from '../../model/outbound-rule.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { mergedEnv } from '../../model/rules/hierarchy.ts';
 import { WEB_FORM } from '../../model/web-form.ts';
-import { crmHostIn, namedForms, ownCrm } from '../../runtimes/lambdas/process/lambda-environment.ts';
+import { crmFormPaths, crmHostIn, namedForms } from '../../runtimes/lambdas/process/lambda-environment.ts';
 import type { Placed } from '../../storage/records/record-log.ts';
 import { failureText, isInputInvalid } from './failure-runs.ts';
 import { bodyAt } from './recorded-bodies.ts';
@@ -69,8 +69,8 @@ export class SentForms {
   readonly #recorder: Recorder;
   readonly #crm: MockCrm;
   readonly #view: WorldView;
-  /** The place at which the form of a record stopped, by the lambda's variables when it was first read; undefined for no form. */
-  readonly #stops = new Map<string, FormStop | undefined>();
+  /** The place at which the form of an invocation stopped, by the lambda's variables when it was first read; undefined for no form. */
+  readonly #stops = new Map<number, FormStop | undefined>();
 
   constructor({ recorder, crm, view }: { recorder: Recorder; crm: MockCrm; view: WorldView }) {
     this.#recorder = recorder;
@@ -82,10 +82,11 @@ export class SentForms {
   *list(isWanted: IsWanted, before = Number.POSITIVE_INFINITY): Generator<ListedCandidate> {
     const stored = this.storedForms(() => true);
     const lambdaIds = this.#formLambdas(stored);
+    const replayed = this.#replayedKeys(lambdaIds);
     const candidates = [
       ...this.#leads(stored, isWanted),
-      ...this.#invocations(stored, lambdaIds, isWanted),
-      ...this.#requests(lambdaIds, isWanted),
+      ...this.#invocations(stored, lambdaIds, replayed, isWanted),
+      ...this.#requests(lambdaIds, replayed, isWanted),
     ].sort((a, b) => b.atMs - a.atMs);
     let seq = Number.POSITIVE_INFINITY;
     for (const candidate of candidates) {
@@ -109,13 +110,16 @@ export class SentForms {
         this.#invocationCandidate(
           invocation.seq,
           beganMsOf(invocation),
-          this.#replayedKeys().has(invocations.groupOf(id)),
+          this.#replayedKeys([invocation.item.lambdaId]).has(invocations.groupOf(id)),
         ),
         0,
       );
     const request = /^request-\d{1,15}$/.test(id) ? exchanges.at(Number(id.slice('request-'.length))) : undefined;
     if (request?.item.endpointId === undefined || !isWanted(request.item.endpointId)) return undefined;
-    return toForm(this.#requestCandidate(request.seq, Date.parse(request.item.at), isWanted), 0);
+    const lambdaIds = this.#formLambdas(this.storedForms(() => true));
+    const resent = this.#resentRequests(this.#replayedKeys(lambdaIds));
+    const { seq, item } = request;
+    return toForm(this.#requestCandidate(seq, Date.parse(item.at), isWanted, this.#arrivals(), resent), 0);
   }
 
   /** The leads and rejected forms that the mock CRM stores. */
@@ -124,10 +128,13 @@ export class SentForms {
     return stored.filter(({ sender }) => isWanted(sender?.lambdaId));
   }
 
-  /** Ids of the lambdas that have the variable CRM_OID, or have sent a form before. */
+  /** Ids of the lambdas whose variables name a CRM, or that have sent a form before. */
   #formLambdas(stored: readonly StoredForm[]): Set<Uuid> {
     const senders = stored.flatMap(({ sender }) => sender?.lambdaId ?? []);
-    const named = this.#view.all('lambdas').filter(namesCrm);
+    const named = this.#view.all('lambdas').filter((lambda) => {
+      const env = mergedEnv(this.#view, lambda);
+      return env.CRM_OID !== undefined || crmHostIn(env.CRM_API_BASEPATH) !== undefined;
+    });
     return new Set([...senders, ...named.map(({ id }) => id)]);
   }
 
@@ -154,27 +161,28 @@ export class SentForms {
     return { atMs: Date.parse(receivedAt), read: () => ({ stop, view, body }) };
   }
 
-  /** Invocations of which the mock CRM stores nothing. A replay that failed as well is no second form. */
-  *#invocations(stored: readonly StoredForm[], lambdaIds: ReadonlySet<Uuid>, isWanted: IsWanted): Generator<Candidate> {
+  /** Invocations of which the mock CRM stores nothing. A replay is a second form only if it arrived at the CRM. */
+  *#invocations(
+    stored: readonly StoredForm[],
+    lambdaIds: ReadonlySet<Uuid>,
+    replayed: ReadonlySet<number>,
+    isWanted: IsWanted,
+  ): Generator<Candidate> {
     const { invocations } = this.#recorder;
     const storedKeys = new Set(stored.map(({ executionId = '' }) => invocations.groupOf(executionId)));
     const groups = new Set([...lambdaIds].filter(isWanted).map((id) => invocations.groupOf(id)));
-    const replayed = this.#replayedKeys();
     for (const { seq, group, key, mark, beganMs } of invocations.marks())
-      if (groups.has(group) && !storedKeys.has(key) && !isReplayMark(mark))
+      if (groups.has(group) && !storedKeys.has(key) && (!isReplayMark(mark) || this.#stopAt(seq) === 'delivered'))
         yield this.#invocationCandidate(seq, beganMs, replayed.has(key));
   }
 
   #invocationCandidate(seq: number, atMs: number, isReplayed: boolean): Candidate {
     const { invocations, bodies } = this.#recorder;
     const read = (): FormParts | undefined => {
-      const key = `invocation ${seq}`;
-      // What is known not to be a form is not read again.
-      if (this.#stops.has(key) && this.#stops.get(key) === undefined) return undefined;
-      const placed = invocations.at(seq);
-      const stop = placed && this.#cachedStop(key, () => this.#stopOfInvocation(placed.item));
-      if (!placed || stop === undefined) return undefined;
-      const { item } = placed;
+      const stop = this.#stopAt(seq);
+      // What is not a form is not read again.
+      const item = stop && invocations.at(seq)?.item;
+      if (!item) return undefined;
       const finalStop = isReplayed && stop !== 'delivered' ? 'replayed' : stop;
       const reasonOf = (accepted: RecordedCall | undefined): string => {
         if (stop === 'unsent') return 'the lambda made no outbound call';
@@ -201,6 +209,16 @@ export class SentForms {
     return { atMs, read };
   }
 
+  #stopAt(seq: number): FormStop | undefined {
+    if (this.#stops.has(seq)) return this.#stops.get(seq);
+    const placed = this.#recorder.invocations.at(seq);
+    if (!placed) return undefined;
+    if (this.#stops.size >= MAX_STOPS) this.#stops.clear();
+    const stop = this.#stopOfInvocation(placed.item);
+    this.#stops.set(seq, stop);
+    return stop;
+  }
+
   #stopOfInvocation(item: RecordedInvocation): FormStop | undefined {
     const { bodies } = this.#recorder;
     const { outcome, outboundCalls, outboundFailures, event } = item;
@@ -208,33 +226,30 @@ export class SentForms {
     const call = failedCallOf(bodies, item);
     // The mock CRM has received the form; it was deleted there, or is too old.
     if (call?.caughtBy === 'crm') return undefined;
+    const accepted = call || !outcome.ok ? undefined : this.#acceptedCallOf(item);
+    if (accepted) return isResponseText(ruleTextOf(accepted)) ? 'answered' : 'delivered';
     const isRejected = call?.status !== undefined && URL.canParse(call.url) && isKnownForm(new URL(call.url).pathname);
     const isInvalid = !outcome.ok && isInputInvalid(bodies, item);
     const body = bodyAt(bodies, event);
     const isCut = event[1] < event[2];
     const isWebForm = Object.keys(payloadIn(body?.bytes)).length > 0;
-    // A lambda without CRM_OID that has sent a form may do other things as well.
-    const lambda = this.#view.find(item.lambdaId);
-    const isForm = isRejected || isInvalid || isCut || isWebForm || (lambda !== undefined && namesCrm(lambda));
+    // A lambda without its own CRM_OID that inherits one or has sent a form may do other things as well.
+    const isForm = isRejected || isInvalid || isCut || isWebForm || hasOid(this.#view.find(item.lambdaId));
     if (!isForm) return undefined;
     if (call) return isRejected ? 'rejected' : 'call';
     if (!outcome.ok) return isInvalid ? 'invalid' : 'failed';
-    const accepted = this.#acceptedCallOf(item);
-    if (accepted) return isResponseText(ruleTextOf(accepted)) ? 'answered' : 'delivered';
     return outboundCalls === 0 && outboundFailures === 0 && isWebForm ? 'unsent' : undefined;
   }
 
   /** The call with the form, if a real CRM, or an outbound rule instead of it, responded to it with success. */
   #acceptedCallOf(item: RecordedInvocation): RecordedCall | undefined {
     if (item.outboundCalls === 0) return undefined;
-    const lambda = this.#view.find(item.lambdaId);
-    const env = lambda ? mergedEnv(this.#view, lambda) : {};
+    const env = this.#envOf(item);
     const crm = crmHostIn(env.CRM_API_BASEPATH);
+    const forms = [...namedForms(env), ...(crm ? [{ ...crm, paths: crmFormPaths(env) }] : [])];
     // A rule may respond to any path of the CRM; a real CRM has other paths as well.
-    const forms = namedForms(env);
-    const paths = [...(ownCrm(env)?.formPaths ?? []), ...forms.flatMap((named) => named.paths)];
     const isForm = (call: RecordedCall) =>
-      isCrmForm({ ...call, contentType: call.request?.contentType }, [...forms, ...(crm ? [{ ...crm, paths }] : [])]) ||
+      isCrmForm({ ...call, contentType: call.request?.contentType }, forms) ||
       (call.method === 'POST' &&
         URL.canParse(call.url) &&
         isResponseText(ruleTextOf(call)) &&
@@ -243,20 +258,26 @@ export class SentForms {
     return call && (call.status ?? 500) < 400 && call.caughtBy === undefined ? call : undefined;
   }
 
-  /** Keys of the invocations whose form arrived when it was sent again. */
-  #replayedKeys(): Set<number> {
+  /** Keys of the invocations of these lambdas whose form arrived when it was sent again. */
+  #replayedKeys(lambdaIds: Iterable<Uuid>): Set<number> {
     const { invocations } = this.#recorder;
+    const groups = new Set(Array.from(lambdaIds, (id) => invocations.groupOf(id)));
     const keys = new Set<number>();
-    for (const { sender } of this.#crm.listLeads())
-      for (let id = sender?.replayOf; id !== undefined && !keys.has(invocations.groupOf(id)); ) {
+    const add = (original: Uuid | undefined): void => {
+      for (let id = original; id !== undefined && !keys.has(invocations.groupOf(id)); ) {
         keys.add(invocations.groupOf(id));
         id = invocations.find(id)?.item.replayOf;
       }
+    };
+    for (const { sender } of this.#crm.listLeads()) add(sender?.replayOf);
+    for (const { seq, group, mark } of invocations.marks())
+      if (groups.has(group) && isReplayMark(mark) && this.#stopAt(seq) === 'delivered')
+        add(invocations.at(seq)?.item.replayOf);
     return keys;
   }
 
   /** Requests to endpoints of these lambdas that the gateway rejected. */
-  *#requests(lambdaIds: ReadonlySet<Uuid>, isWanted: IsWanted): Generator<Candidate> {
+  *#requests(lambdaIds: ReadonlySet<Uuid>, replayed: ReadonlySet<number>, isWanted: IsWanted): Generator<Candidate> {
     const { exchanges } = this.#recorder;
     const endpoints = this.#view
       .all('apiendpoints')
@@ -264,35 +285,39 @@ export class SentForms {
     const groups = new Set(endpoints.map(({ id }) => exchanges.groupOf(id)));
     const noKey = exchanges.groupOf('');
     const arrivals = this.#arrivals();
-    const resent = this.#resentRequests();
+    const resent = this.#resentRequests(replayed);
     for (const { seq, group, key, mark, kind, beganMs } of exchanges.marks())
       if (isGatewayKind(kind) && mark >= 400 && key === noKey && groups.has(group))
         yield this.#requestCandidate(seq, beganMs, isWanted, arrivals, resent);
   }
 
-  /** When the newest lead of each event arrived, by the lambda's id and the event's text. A replay repeats another request. */
+  /** When the newest lead of each event arrived, by the event's text, for each lambda that has sent a form. A replay repeats another request. */
   #arrivals(): Map<Uuid, Map<string, string>> {
     const arrivals = new Map<Uuid, Map<string, string>>();
-    for (const { sender, receivedAt } of this.#crm.listLeads()) {
-      if (sender?.event === undefined || sender.replayOf !== undefined) continue;
+    for (const form of this.storedForms(() => true)) {
+      const { sender, receivedAt } = form;
+      if (!sender) continue;
       const ofLambda = arrivals.get(sender.lambdaId) ?? new Map<string, string>();
-      arrivals.set(sender.lambdaId, ofLambda.set(sender.event, receivedAt));
+      arrivals.set(sender.lambdaId, ofLambda);
+      if (!('refused' in form) && sender.event !== undefined && sender.replayOf === undefined)
+        ofLambda.set(sender.event, receivedAt);
     }
     return arrivals;
   }
 
   /** Numbers of the rejected requests that the window sent again, with or without edits, and whose form arrived. */
-  #resentRequests(): Set<number> {
+  #resentRequests(replayed: ReadonlySet<number>): Set<number> {
     const { exchanges, invocations } = this.#recorder;
-    const delivered = this.#replayedKeys();
+    const delivered = new Set(replayed);
     for (const { executionId } of this.#crm.listLeads())
       if (executionId !== undefined) delivered.add(invocations.groupOf(executionId));
     const resent = new Set<number>();
     for (const { seq, key, kind } of exchanges.marks()) {
-      if (!isReplayKind(kind) || !(delivered.has(key) || resent.has(seq))) continue;
-      const item = exchanges.at(seq)?.item;
-      const original = item?.replayOf;
-      if (original !== undefined && exchanges.at(original)?.item.endpointId === item?.endpointId) resent.add(original);
+      if (!isReplayKind(kind)) continue;
+      const { replayOf: original, endpointId, executionId = '' } = exchanges.at(seq)?.item ?? {};
+      const isAtCrm = this.#stopAt(invocations.placeOf(executionId) ?? -1) === 'delivered';
+      if (!(isAtCrm || delivered.has(key) || resent.has(seq))) continue;
+      if (original !== undefined && exchanges.at(original)?.item.endpointId === endpointId) resent.add(original);
     }
     return resent;
   }
@@ -301,8 +326,8 @@ export class SentForms {
     seq: number,
     atMs: number,
     isWanted: IsWanted,
-    arrivals = this.#arrivals(),
-    resent = this.#resentRequests(),
+    arrivals: ReadonlyMap<Uuid, ReadonlyMap<string, string>>,
+    resent: ReadonlySet<number>,
   ): Candidate {
     const { exchanges, bodies } = this.#recorder;
     const read = (): FormParts | undefined => {
@@ -314,6 +339,8 @@ export class SentForms {
       const endpoint = this.#view.find(item.endpointId ?? '');
       const lambda = endpoint && this.#view.find(targetIdOf(endpoint));
       const ofLambda = lambda && arrivals.get(lambda.id);
+      const isForm = hasOid(lambda) || ofLambda !== undefined || Object.keys(payloadIn(body())).length > 0;
+      if (!isForm) return undefined;
       // Sent again by the window or by the visitor.
       const bytes = ofLambda && body();
       const arrivedAt = bytes && ofLambda.get(Buffer.from(bytes).toString());
@@ -331,18 +358,16 @@ export class SentForms {
     return { atMs, read };
   }
 
-  #cachedStop(key: string, find: () => FormStop | undefined): FormStop | undefined {
-    if (this.#stops.has(key)) return this.#stops.get(key);
-    if (this.#stops.size >= MAX_STOPS) this.#stops.clear();
-    const stop = find();
-    this.#stops.set(key, stop);
-    return stop;
+  #envOf({ lambdaId }: RecordedInvocation): Record<string, string> {
+    const lambda = this.#view.find(lambdaId);
+    return lambda ? mergedEnv(this.#view, lambda) : {};
   }
 }
 
-const ruleTextOf = ({ rules }: RecordedCall) => rules?.at(-1)?.text ?? '';
+/** Returns true if the lambda itself has the variable; an inherited one may be meant for other lambdas. */
+const hasOid = (lambda: StoredResource | undefined) => memberOf(lambda?.properties.env, 'CRM_OID') !== undefined;
 
-const namesCrm = ({ properties }: StoredResource) => memberOf(properties.env, 'CRM_OID') !== undefined;
+const ruleTextOf = ({ rules }: RecordedCall) => rules?.at(-1)?.text ?? '';
 
 /** The id of the target of an endpoint; empty if it has none. */
 function targetIdOf({ properties: { implementation_id: target } }: StoredResource): Uuid {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LogRing } from './log-rings.ts';
+import { LogRing, LogRings } from './log-rings.ts';
 
 const line = (text: string) => ({ atMs: 0, stream: 'stdout' as const, text });
 
@@ -41,4 +41,12 @@ it("another log's cursor leads to all there is, and to a gap", () => {
   for (const nonsense of ['', '7', 'x-7', `${ring.cursor}0000000000000000`]) {
     expect(() => ring.after(nonsense)).toThrow(/is not a valid cursor/);
   }
+});
+
+it('after all logs are forgotten, a log that was read has the lines of earlier runs again', () => {
+  const rings = new LogRings(10, undefined, { add() {}, earlier: () => [line('of an earlier run')] });
+  rings.wholeOf('one');
+  rings.add('one', line('of this run'));
+  rings.forgetAll();
+  expect(rings.wholeOf('one').lines()).toEqual([line('of an earlier run')]);
 });

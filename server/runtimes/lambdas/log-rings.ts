@@ -8,6 +8,8 @@ const CURSOR = /^([0-9a-f]{8})-(\d{1,15})$/;
 
 /** A lambda's log, whose texts are no pieces of longer ones. A cursor tells where a reader has got to, in this ring only. */
 export class LogRing extends NewestLines {
+  /** True once the lines of earlier runs have been loaded, which happens on the first read. */
+  isWhole = false;
   readonly #id = randomUUID().slice(0, 8);
   #added = 0;
 
@@ -47,8 +49,6 @@ export class LogRings {
   readonly #budgetBytes: number;
   readonly #storedLines: KeptLines | undefined;
   readonly #rings = new Map<Uuid, LogRing>();
-  /** Logs into which the lines of earlier runs have been loaded, which happens on the first read. */
-  readonly #complete = new Set<Uuid>();
   #sizeBytes = 0;
 
   constructor(limitLines: number, budgetBytes = BUDGET_BYTES, storedLines?: KeptLines) {
@@ -69,8 +69,8 @@ export class LogRings {
 
   wholeOf(lambdaId: Uuid): LogRing {
     const ring = this.ringOf(lambdaId);
-    if (!this.#storedLines || this.#complete.has(lambdaId)) return ring;
-    this.#complete.add(lambdaId);
+    if (!this.#storedLines || ring.isWhole) return ring;
+    ring.isWhole = true;
     const beforeBytes = ring.sizeBytes;
     ring.precede(this.#storedLines.earlier(lambdaId, this.#limitLines));
     this.#grown(ring.sizeBytes - beforeBytes);
@@ -93,7 +93,6 @@ export class LogRings {
   forget(lambdaId: Uuid): void {
     this.#sizeBytes -= this.#rings.get(lambdaId)?.sizeBytes ?? 0;
     this.#rings.delete(lambdaId);
-    this.#complete.delete(lambdaId);
   }
 
   forgetAll(): void {

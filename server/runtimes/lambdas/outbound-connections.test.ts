@@ -24,7 +24,7 @@ const received: string[] = [];
 const servers: { close(): unknown }[] = [];
 const datagrams = createSocket('udp4');
 const dns = createSocket('udp4');
-const ports = { greeter: 0, tls: 0, http2: 0, streams: 0, secureHttp2: 0, datagrams: 0, dns: 0, platform: 0 };
+const ports = { greeter: 0, tls: 0, http2: 0, streams: 0, bare: 0, secureHttp2: 0, datagrams: 0, dns: 0, platform: 0 };
 let service: TestLambdaService;
 /** A service whose policy blocks. */
 let strictService: TestLambdaService;
@@ -71,6 +71,18 @@ function respondAs(stream: ServerHttp2Stream, { ':path': way, ':method': method 
   );
 }
 
+/** Responds to the first request by HTTP/2 with status 204, without a body but with a frame for it, which Node.js never sends. */
+function respondInFrames(socket: Socket): void {
+  let text = '';
+  socket.setEncoding('hex').on('error', () => {});
+  socket.on('data', (part) => {
+    const isWaiting = !/01..00000001/.test(text);
+    text += part;
+    if (isWaiting && /01..00000001/.test(text))
+      socket.write('0000000400000000000000010104000000018900000000010000000100000403000000000100000000', 'hex');
+  });
+}
+
 /** Answers every query with 127.0.0.1. */
 function answerQuery(query: Buffer): Buffer {
   const header = Buffer.from([...query.subarray(0, 2), 0x81, 0x80, 0, 1, 0, 1, 0, 0, 0, 0]);
@@ -92,6 +104,7 @@ beforeAll(async () => {
   // As: a server of HTTP/2 without TLS is one of TCP.
   ports.http2 = await listen(createHttp2Server(serve) as unknown as Server);
   ports.streams = await listen(createHttp2Server().on('stream', respondAs) as unknown as Server);
+  ports.bare = await listen(createServer(respondInFrames));
   ports.secureHttp2 = await listen(createSecureServer({ cert, key }, serve));
   for (const [name, socket] of Object.entries({ datagrams, dns })) {
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
@@ -330,6 +343,15 @@ describe('a call by HTTP/2 over a connection to an address follows the rules for
       const invocation = await service.invoke(id, `${ports.streams}`);
       expect(JSON.parse(resultOf(invocation))).toEqual(direct);
       expect(invocation.outbound).toMatchObject([{ url: expect.stringMatching(/^http:/) }]);
+    });
+
+    it('ends when a host responds without a body in two frames and needs no more of the request', async () => {
+      await setRules(leavingRule);
+      const run = closing.replace('CALL', "call(session, { ':method': 'POST' }, '')");
+      expect(JSON.parse(resultOf(await service.run(code(run), {}, `${ports.bare}`)))).toMatchObject({
+        status: 204,
+        reset: 0,
+      });
     });
 
     it('reaches its host as canceled when the lambda cancels it', async () => {

@@ -194,6 +194,20 @@ it.each([
   expect(crm).toMatchObject([{ method: 'POST', body: 'oid=1' }]);
 });
 
+it('a connection that carried a form for which a rule answered reaches its host with the options of its TLS afterwards', async () => {
+  await service.setOutboundRules({ host: '{crm}', action: 'answer', body: 'ruled', times: 1 });
+  // The host's certificate does not name it.
+  const { answer, host } = await evaluate(
+    `(async () => { const { Agent, request } = require('undici');
+      const dispatcher = new Agent({ connections: 1, connect: { rejectUnauthorized: false } });
+      const call = async (path, options) => (await request('https://other.example:TLS_PORT' + path, { dispatcher, ...options })).body.text();
+      return [await call('/'), await call('/servlet/servlet.WebToLead', { method: 'POST', body: 'oid=1' }), await call('/')] })()`,
+    {},
+  );
+  await service.setOutboundRules();
+  expect({ answer, host }).toMatchObject({ answer: 'host,ruled,host', host: [{ method: 'GET' }, { method: 'GET' }] });
+});
+
 it.each([
   ['fetch', `post(${AT}, '{}', 'application/json')`],
   ['https with a type that is set late', `send(${AT}, '{}', 'application/json')`],
@@ -259,6 +273,17 @@ describe("the page that the mock CRM's redirect leads to is answered by the mock
     const { answer, host } = await evaluate(first, {});
     expect(answer).toContain('The mock CRM redirected here');
     expect(host).toHaveLength(1);
+  });
+
+  it('by HTTP/2, whose requests name the usual port as well', async () => {
+    const { answer } = await evaluate(
+      `(async () => { const session = require('http2').connect('https://crm.example').on('error', () => {});
+        const send = (headers, body) => new Promise((ok, no) => { let t = ''; session.request(headers).on('data', (d) => { t += d }).on('error', no).on('close', () => ok(t)).end(body) });
+        await send({ ':path': '/servlet/servlet.WebToLead', ':method': 'POST', 'content-type': ${PLAIN} }, 'oid=1&retURL=https://crm.example/thanks');
+        const page = await send({ ':path': '/thanks' }); session.close(); return page })()`,
+      { CRM_API_BASEPATH: 'crm.example' },
+    );
+    expect(answer).toContain('The mock CRM redirected here');
   });
 
   it('once, and not in the next invocation', async () => {

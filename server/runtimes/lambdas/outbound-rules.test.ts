@@ -22,7 +22,7 @@ async function listen(at: 'mock' | 'host'): Promise<number> {
     // A header of that name has one value.
     arrived.push({ at, execution: request.headers[EXECUTION_HEADER] as string | undefined, body });
     if (request.url === '/moved') response.writeHead(302, { location: '/' }).end();
-    else response.end(at);
+    else response.end(request.url === '/credentials' ? (request.headers.authorization ?? 'none') : at);
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -255,6 +255,17 @@ it('a rule answers each of two requests that are written at once', async () => {
   const { outbound, ...invocation } = await service.run(code, env());
   expect(resultOf({ outbound, ...invocation })).toBe('/first;/second;');
   expect(outbound).toMatchObject([{ status: 200 }, { status: 200 }]);
+});
+
+it('a call that reaches its host on the connection of an answered call has none of the credentials of that call', async () => {
+  await service.setOutboundRules({ host, action: 'answer', body: 'mine', times: 1 });
+  const code = `const http = require('http'); const agent = new http.Agent({ keepAlive: true, maxSockets: 1 }); const ports = new Set();
+    const get = (more) => new Promise((ok, no) => http.get('http://' + process.env.TO + '/credentials', { agent, ...more }, (response) => {
+      let text = ''; ports.add(response.socket.localPort);
+      response.on('data', (part) => { text += part }).on('end', () => setImmediate(ok, text));
+    }).on('error', no));
+    exports.run = async () => [await get({ auth: 'ada:secret' }), await get(), ports.size]`;
+  expect(JSON.parse(resultOf(await service.run(code, env())))).toEqual(['mine', 'none', 1]);
 });
 
 it('a rule inserts a random id, whatever the lambda has put in the place of the function that makes such ids', async () => {

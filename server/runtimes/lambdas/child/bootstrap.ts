@@ -54,6 +54,9 @@ const EVENT_LIMIT_BYTES = 256 * 1024 * 1024;
 
 const MEMORY_INTERVAL_MS = 200;
 
+/** After that time, a spare is not one of many that start for calls which are about to come. */
+const CALM_MS = 1_000;
+
 /** Time between sending the returned value and the end of the call in the emulator. */
 const TIMEOUT_MARGIN_MS = 50;
 
@@ -403,4 +406,8 @@ if (process.argv[2] === 'spare')
     outboundCalls.trace();
     handlerCalls.run({ number: 0, executionId: '', contextJson: '{', hasResponded: true }, () => {}); // its first use takes half a millisecond
     send(FrameType.ready, {});
+    // The first TLS connection reads the certificates of all authorities, which takes about 20 ms.
+    setTimeout(() => {
+      if (resultLimitBytes === 0) (require('node:tls') as typeof import('node:tls')).createSecureContext();
+    }, CALM_MS).unref();
   });

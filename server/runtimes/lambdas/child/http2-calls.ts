@@ -11,7 +11,7 @@ import type { RequestHead } from '../../../model/crm-form.ts';
 import { failureOf, type OutboundCalls } from './outbound-calls.ts';
 import type { OutboundConnections } from './outbound-connections.ts';
 import { sniff } from './stream-hooks.ts';
-import { type Http2Headers, headerIn, traceHttp2 } from './trace-headers.ts';
+import { type Http2Headers, headerIn, pairsIn, traceHttp2 } from './trace-headers.ts';
 
 const { apply, getPrototypeOf } = Reflect;
 
@@ -107,7 +107,7 @@ export class Http2Calls {
   ): ClientHttp2Stream {
     const { connect } = require('node:http2') as typeof import('node:http2');
     const session = connect(`http://${url.host}`, { createConnection: () => socket }).on('error', () => {});
-    const lines = namesAndValuesIn(headers);
+    const lines = pairsIn(headers);
     const isConnect = headerIn(lines, ':method') === 'CONNECT' && headerIn(lines, ':protocol') === undefined;
     // The session of the lambda may have added others.
     const added = [[':authority', url.host], ...(isConnect ? [] : [[':scheme', url.protocol.slice(0, -1)]])].filter(
@@ -127,8 +127,8 @@ export class Http2Calls {
     if (leavesMachine) this.#calls.report(call, { leftMachine: true });
     let received: IncomingHttpHeaders = {};
     sniff(stream, {
-      outgoing: (part) => this.#calls.takeBody(call, 'request', part(), linesOf(sentHeaders)),
-      received: (part) => part && this.#calls.takeBody(call, 'response', part, linesOf(received)),
+      outgoing: (part) => this.#calls.takeBody(call, 'request', part(), pairsIn(sentHeaders)),
+      received: (part) => part && this.#calls.takeBody(call, 'response', part, pairsIn(received)),
     });
     stream.once('response', (headers) => {
       received = headers;
@@ -152,18 +152,9 @@ function hiddenMember(session: ClientHttp2Session, name: string): unknown {
   return symbol && Reflect.get(session, symbol);
 }
 
-function headOf(madeFor: string, headers: unknown): RequestHead {
-  const valueIn = (name: string): string | undefined => headerIn(namesAndValuesIn(headers), name);
+function headOf(madeFor: string, headers: Http2Headers): RequestHead {
+  const valueIn = (name: string): string | undefined => headerIn(pairsIn(headers), name);
   const { protocol = 'https:', host = '' } = URL.canParse(madeFor) ? new URL(madeFor) : {};
   const url = `${protocol}//${valueIn(':authority') ?? host}${valueIn(':path') ?? '/'}`;
   return { method: valueIn(':method') ?? 'GET', url, contentType: valueIn('content-type') };
-}
-
-function namesAndValuesIn(headers: unknown): readonly unknown[] {
-  return Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat();
-}
-
-/** Names and values alternating. */
-export function linesOf(headers: object): string[] {
-  return Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }

@@ -11,11 +11,12 @@ import type { OutboundRoutes } from '../process/protocol.ts';
 import type { CallNumbers } from './call-numbers.ts';
 import type { ConnectOptions } from './call-target.ts';
 import { messageOf } from './error-text.ts';
-import { linesOf, type OpenStream, reportElsewhere } from './http2-calls.ts';
+import { type OpenStream, reportElsewhere } from './http2-calls.ts';
 import { failureOf, type OutboundCalls } from './outbound-calls.ts';
 import { platformNow } from './platform-date.ts';
 import { NEEDS_HTTP, NO_TUNNEL, ruleError, unsuitableRuleError } from './rule-error.ts';
 import { sniff } from './stream-hooks.ts';
+import { pairsIn } from './trace-headers.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { setImmediate, setTimeout, Promise: NativePromise } = globalThis;
@@ -70,7 +71,6 @@ interface Destination {
 /** A server in the lambda's process for calls that must not reach their host: repeats them at the mock CRM, or answers itself. Without TLS. */
 export class MockResponses {
   readonly #calls: OutboundCalls;
-  readonly #executionId: () => string | undefined;
   /** The expected connections by their local port; all others are closed. */
   readonly #guests = new Map<number, GuestConnection>();
   readonly #unwatched: <T>(make: () => T) => T;
@@ -82,16 +82,10 @@ export class MockResponses {
   #proxy: Server | undefined;
   #port: number | undefined;
 
-  /** The running invocation's id, if any; `unwatched` makes a connection to which no rule applies. */
-  constructor(
-    calls: OutboundCalls,
-    executionId: () => string | undefined,
-    unwatched: <T>(make: () => T) => T,
-    callNumbers?: CallNumbers,
-  ) {
+  /** @param unwatched makes a connection to which no rule applies */
+  constructor(calls: OutboundCalls, unwatched: <T>(make: () => T) => T, callNumbers?: CallNumbers) {
     this.#callNumbers = callNumbers;
     this.#calls = calls;
-    this.#executionId = executionId;
     this.#unwatched = unwatched;
   }
 
@@ -110,7 +104,7 @@ export class MockResponses {
   }
 
   /** Tells whether a request follows a redirect of the mock CRM in the same invocation (D-200). */
-  isAfterRedirect({ url }: RequestHead, executionId = this.#executionId()): boolean {
+  isAfterRedirect({ url }: RequestHead, executionId = this.#calls.executionId()): boolean {
     if (!this.hasRedirects || this.#redirectedExecutionId !== executionId) return false;
     return this.#redirects.has(withoutHash(url));
   }
@@ -374,14 +368,14 @@ export class MockResponses {
     upstream.on('response', (headers, flags) => {
       const status = Number(headers[':status']);
       this.#calls.report(call, { status });
-      if (!(flags & END_STREAM)) {
-        response.writeHead(status, plainHeaders(headers));
-        return void upstream.pipe(response, { end: false });
-      }
+      if (stream.destroyed || stream.closed) return void upstream.resume();
       // Clients of gRPC read a status in headers only if nothing follows them.
-      hasTrailers = false;
-      if (!stream.destroyed) stream.respond({ ':status': status, ...plainHeaders(headers) }, { endStream: true });
-      upstream.resume();
+      if (flags & END_STREAM) stream.respond({ ':status': status, ...plainHeaders(headers) }, { endStream: true });
+      else response.writeHead(status, plainHeaders(headers));
+      // Node lets nothing follow the headers of a response that cannot have a body, such as one with status 204.
+      hasTrailers = !stream.writableEnded;
+      if (hasTrailers) upstream.pipe(response, { end: false });
+      else upstream.resume();
     });
     // As: Node's types leave out that these are the headers of a message.
     upstream.on('trailers', (trailers) => response.addTrailers(trailers as OutgoingHttpHeaders));
@@ -433,9 +427,9 @@ export class MockResponses {
   #reportBodies(call: object, request: IncomingMessage, response: ServerResponse): void {
     // As: the response is one of HTTP/2.
     const { stream } = response as unknown as Http2ServerResponse;
-    request.on('data', (part: Buffer) => this.#calls.takeBody(call, 'request', part, linesOf(request.headers)));
+    request.on('data', (part: Buffer) => this.#calls.takeBody(call, 'request', part, pairsIn(request.headers)));
     sniff(stream, {
-      outgoing: (part) => this.#calls.takeBody(call, 'response', part(), linesOf(response.getHeaders())),
+      outgoing: (part) => this.#calls.takeBody(call, 'response', part(), pairsIn(response.getHeaders())),
       received: () => {},
     });
   }
@@ -472,8 +466,10 @@ function typeOf({ body, file }: OutboundAnswer): string {
   return TYPES[body === undefined || typeof body === 'string' ? 'txt' : 'json'] ?? '';
 }
 
+/** The address in its normal form: clients of HTTP/2 also name the usual port. */
 function withoutHash(url: string): string {
-  return url.replace(/#.*/s, '');
+  const page = url.replace(/#.*/s, '');
+  return URL.canParse(page) ? new URL(page).href : page;
 }
 
 function plainHeaders(headers: IncomingHttpHeaders): IncomingHttpHeaders {
@@ -487,7 +483,9 @@ function urlOf({ isTls, target }: MockedConnection, request: IncomingMessage): s
 }
 
 function hostOf({ target: { hostname, port }, isTls, options: allOptions }: MockedConnection): Destination {
-  const { createConnection: _made, socket: _given, ALPNProtocols: _offered, ...options } = allOptions;
+  const { createConnection: _made, socket: _given, ALPNProtocols: _offered, ...otherOptions } = allOptions;
+  // Parts of the connection's first request. Each request has its credentials in its headers.
+  const { auth: _credentials, onread: _reader, ...options } = otherOptions;
   // As: a request takes the options of its connection.
   const name = hostname.includes(':') ? `[${hostname}]` : hostname;
   return { name: `${name}:${port}`, isTls, options: options as RequestOptions, headers: {} };

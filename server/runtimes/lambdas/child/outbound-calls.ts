@@ -127,7 +127,7 @@ export class OutboundCalls {
   }
 
   /** One more part of a body; of a compressed one as it is sent. `headers`: names and values alternating. */
-  takeBody(call: object, side: 'request' | 'response', part: Uint8Array, headers: readonly string[]): void {
+  takeBody(call: object, side: 'request' | 'response', part: Uint8Array, headers: readonly unknown[]): void {
     const id = this.#ids.get(call);
     if (id === undefined) return;
     const sizes = this.#sizes.get(call) ?? { request: 0, response: 0 };

@@ -40,12 +40,6 @@ interface ConnectionTarget extends OutboundTarget {
   route?: PortRoute | undefined;
 }
 
-interface MockedForm {
-  connection: MockedConnection;
-  /** The network error with which a rule has it fail. */
-  error: Error | undefined;
-}
-
 type Connect = (this: Socket, ...args: unknown[]) => Socket;
 
 /** Applies the outbound rules (D-200) where all clients make connections: redirects, refuses or delays them. Node makes all others. */
@@ -63,7 +57,7 @@ export class OutboundInterceptor {
   readonly #delaysMs = new WeakMap<Socket, number>();
   /** The connections that a mock received because of their port. */
   readonly #routed = new WeakMap<Socket, PortRoute>();
-  readonly #open = new Map<Socket, { target: OutboundTarget; decided: string }>();
+  readonly #open = new Map<Socket, { target: OutboundTarget; decided: string; options: ConnectOptions }>();
   #isOwn = false;
   /** The request that a connection is being made for, if the mock CRM answers it. */
   #mockedHead: RequestHead | undefined;
@@ -90,7 +84,7 @@ export class OutboundInterceptor {
       this.#http2.watch();
     };
     calls.onHead = (socket, head, isForProxy) => this.#divert(socket, head, isForProxy);
-    this.#answers = new MockResponses(calls, executionId, (make) => this.#unwatched(make), callNumbers);
+    this.#answers = new MockResponses(calls, (make) => this.#unwatched(make), callNumbers);
     calls.rulesOf = (head) => {
       if (this.#routes.rules.length === 0 || this.#answers.isAfterRedirect(head)) return [];
       const target = this.#requestTarget(head);
@@ -176,7 +170,7 @@ export class OutboundInterceptor {
     const options = connectOptionsIn(args);
     const target = this.#isOwn ? undefined : this.#targetOf(options);
     const verdict = target && this.#decide(target);
-    if (target) this.#follow(socket, target, verdict);
+    if (target) this.#follow(socket, target, verdict, options);
     // A function of the client may have looked up a placeholder.
     if (target && options.lookup)
       socket.on('lookup', (error, address) => {
@@ -224,7 +218,7 @@ export class OutboundInterceptor {
       Object.assign(socket, { secureConnecting: false });
       socket.emit('secureConnect');
     });
-    this.#follow(socket, target, verdict);
+    this.#follow(socket, target, verdict, options);
     const redirected = this.#lead(socket, [], options, target, verdict, true);
     this.#watch(socket);
     return redirected;
@@ -290,35 +284,19 @@ export class OutboundInterceptor {
     return { ...target, isCrm: true, isAfterRedirect: this.#answers.isAfterRedirect(head) };
   }
 
-  /** A request that the mock CRM answers or a rule lets fail; undefined for all other requests. */
-  #formIn(head: RequestHead): MockedForm | undefined {
-    const target = this.#isMocked(head) ? this.#requestTarget(head) : undefined;
-    return target && this.#answeredHere(head, this.#decide(target));
-  }
-
-  #answeredHere(
-    head: RequestHead,
-    verdict: OutboundVerdict | undefined,
-    target = this.#plainTarget(optionsOf(head.url)),
-    isDelayed = false,
-  ): MockedForm | undefined {
-    if (!target || !verdict || (verdict.action === 'pass' && !isDelayed)) return undefined;
-    const isTls = head.url.startsWith('https:');
-    const connection = this.#mockedConnection(target, verdict, isTls, optionsOf(head.url));
-    return { connection, error: ruleError(verdict, target) };
-  }
-
   /** A form that was about to go over a connection which is there already; or a call through a proxy, whose connection does not tell its host. */
   #divert(socket: Socket, head: RequestHead, isWhole: boolean): void {
     const connection = this.#watched.get(socket);
     if (!connection || this.#redirected.has(socket)) return;
     if (isWhole || this.#tunnels.has(socket)) return void this.#divertFromProxy(socket, connection, head);
-    const form = this.#formIn(head);
-    const { target: connected } = this.#open.get(socket) ?? {};
+    const target = this.#isMocked(head) ? this.#requestTarget(head) : undefined;
+    const verdict = target && this.#decide(target);
+    if (!verdict || verdict.action === 'pass') return;
+    const { target: connected, options } = this.#open.get(socket) ?? {};
     const isLocal = connected && !canBeCrm(connected.hostname, this.#routes.ownHosts);
-    if (!form || (isLocal && !this.#answers.isAfterRedirect(head))) return;
+    if (isLocal && !target.isAfterRedirect) return;
     this.#redirected.add(socket);
-    connection.divert(this.#socketFor(form, socket));
+    connection.divert(this.#socketFor(head, target, verdict, { ...(options && { options }) }, socket));
   }
 
   /** A call through a proxy waits for its verdict, because only the call itself can still go through the proxy. */
@@ -337,13 +315,9 @@ export class OutboundInterceptor {
       const delayMs = verdict.delayMs - (this.#delaysMs.get(socket) ?? 0);
       if (delayMs > 0) await new NativePromise((resolve) => setTimeout(resolve, delayMs));
       reportLeaving();
-    } else {
-      const form = this.#answeredHere(head, verdict);
-      if (form && !socket.destroyed) {
-        form.connection.isSettled = true;
-        this.#redirected.add(socket);
-        connection.divert(this.#socketFor(form, socket));
-      }
+    } else if (!socket.destroyed) {
+      this.#redirected.add(socket);
+      connection.divert(this.#socketFor(head, target, verdict, { isSettled: true }, socket));
     }
     release();
   }
@@ -351,28 +325,33 @@ export class OutboundInterceptor {
   /** A request by HTTP/2 may need another connection than its session's, which may have been made for an address or by a proxy. */
   #routeHttp2(head: RequestHead, socket: Socket | undefined, openStream: OpenStream) {
     const leavesMachine = socket !== undefined && this.#calls.leavesMachine(socket);
-    const ruledTarget = this.#isOwn ? undefined : this.#plainTarget(optionsOf(head.url));
+    const ruledTarget = this.#isOwn ? undefined : this.#requestTarget(head);
     if (!ruledTarget) return { leavesMachine };
     const isInTunnel = socket !== undefined && this.#tunnels.has(socket);
     // Without a tunnel, the policy has decided on the address: a test may call a server of this machine by the name of the real one.
     const isCrm = ruledTarget.isCrm && leavesMachine;
     const { blockedAs: _, ...addressTarget } = { ...ruledTarget, isOutside: leavesMachine, isCrm };
-    const target = isInTunnel ? ruledTarget : addressTarget;
+    const target = isInTunnel || this.#isMocked(head) ? ruledTarget : addressTarget;
     const verdict = this.#decide(target);
-    const isDelayed = isInTunnel && verdict?.action === 'pass' && verdict.delayMs > 0;
-    const form = this.#formIn(head) ?? this.#answeredHere(head, verdict, target, isDelayed);
-    if (!form) return { leavesMachine: target.isOutside === true };
-    form.connection.openStream = openStream;
-    const other = this.#socketFor(form);
-    if (!form.error) reportElsewhere(other);
-    return { other, leavesMachine: false };
+    const staysOnSession = !verdict || (verdict.action === 'pass' && !(isInTunnel && verdict.delayMs > 0));
+    if (staysOnSession) return { leavesMachine: isInTunnel ? target.isOutside === true : leavesMachine };
+    return { other: this.#socketFor(head, target, verdict, { openStream }), leavesMachine: false };
   }
 
   /** A socket to the mock responses, or one that waits and fails as a rule says. */
-  #socketFor({ connection, error }: MockedForm, inPlaceOf?: Socket): Socket {
+  #socketFor(
+    head: RequestHead,
+    target: ConnectionTarget,
+    verdict: OutboundVerdict,
+    details: Partial<MockedConnection>,
+    inPlaceOf?: Socket,
+  ): Socket {
     const socket = new Socket();
-    if (error) return this.#looksUp(socket, [], {}, connection.verdict.delayMs, error);
-    return this.#connectHere(socket, connection, [], inPlaceOf);
+    const error = ruleError(verdict, target);
+    if (error) return this.#looksUp(socket, [], {}, verdict.delayMs, error);
+    const isTls = head.url.startsWith('https:');
+    const connection = this.#mockedConnection(target, verdict, isTls, optionsOf(head.url));
+    return this.#connectHere(socket, { ...connection, ...details }, [], inPlaceOf);
   }
 
   #lead(
@@ -387,7 +366,6 @@ export class OutboundInterceptor {
       const message = `the call to ${target.hostname} cannot be intercepted, because its TLS was started in an unsupported way. Use tls.connect of node:tls.`;
       return this.#looksUp(socket, args, {}, 0, new Error(message));
     }
-    reportElsewhere(socket);
     this.#redirected.add(socket);
     if (target.route && verdict.action === 'catch') {
       const { host, port } = target.route.address;
@@ -395,18 +373,19 @@ export class OutboundInterceptor {
       this.#connections.catch(socket, target.route.mock);
       return this.#looksUp(socket, args, { host, port }, verdict.delayMs);
     }
-    // Another request than the one that it is made for may follow.
-    const plainTarget = { ...target, isCrm: this.#plainTarget(options)?.isCrm === true, isAfterRedirect: false };
-    const connection = this.#mockedConnection(plainTarget, verdict, isTls, options);
+    const connection = this.#mockedConnection(target, verdict, isTls, options);
     return this.#connectHere(socket, connection, args.flat().filter(isFunction));
   }
 
   #mockedConnection(
-    target: ConnectionTarget,
+    requestTarget: ConnectionTarget,
     verdict: OutboundVerdict,
     isTls: boolean,
     options: ConnectOptions,
   ): MockedConnection {
+    // Another request than the one that it is made for may follow.
+    const isCrm = requestTarget.isCrm && this.#plainTarget(options)?.isCrm === true;
+    const target = { ...requestTarget, isCrm, isAfterRedirect: false };
     return {
       ...{ target, verdict, isTls, options },
       decide: (head, skippedIds) =>
@@ -421,6 +400,7 @@ export class OutboundInterceptor {
     listeners: readonly unknown[] = [],
     inPlaceOf = socket,
   ): Socket {
+    reportElsewhere(socket);
     this.#answers.start(this.#routes);
     this.#answers.expect(socket, connection, inPlaceOf);
     Object.assign(socket, { connecting: true });
@@ -486,9 +466,9 @@ export class OutboundInterceptor {
     }
   }
 
-  #follow(socket: Socket, target: OutboundTarget, verdict: OutboundVerdict | undefined): void {
+  #follow(socket: Socket, target: OutboundTarget, verdict: OutboundVerdict | undefined, options: ConnectOptions): void {
     if (this.#open.has(socket)) return;
-    this.#open.set(socket, { target, decided: JSON.stringify(verdict) });
+    this.#open.set(socket, { target, decided: JSON.stringify(verdict), options });
     this.#connections.follow(socket, target, verdict);
     socket.once('close', () => this.#open.delete(socket));
   }

@@ -96,10 +96,15 @@ export function traceUndici(request: ChangeableRequest, trace: TraceHeaders | un
   return readTraceParent(trace.traceparent)?.traceId;
 }
 
-export type Http2Headers = Record<string, unknown> | readonly unknown[] | undefined | null;
+export type Http2Headers = object | readonly unknown[] | undefined | null;
+
+/** Names and values alternating. */
+export function pairsIn(headers: Http2Headers): readonly unknown[] {
+  return Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat();
+}
 
 export function traceHttp2(headers: Http2Headers, trace: TraceHeaders | undefined): Http2Headers {
-  const lines = Array.isArray(headers) ? headers : Object.entries(headers ?? {}).flat();
+  const lines = pairsIn(headers);
   const path = headerIn(lines, ':path') ?? '/';
   if (!trace || !mayCarry(lines, path)) return headers;
   return Array.isArray(headers) ? [...headers, ...Object.entries(trace).flat()] : { ...headers, ...trace };

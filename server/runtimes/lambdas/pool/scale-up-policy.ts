@@ -48,13 +48,12 @@ export class ScaleUpPolicy {
   }
 
   learn(call: CallTimes): void {
-    const ranMs = Math.min(call.ranMs, LONGEST_COUNTED_MS);
-    const computedMs = Math.min(call.computedMs, LONGEST_COUNTED_MS);
-    const waitedMs = Math.min(call.waitedMs, LONGEST_COUNTED_MS);
-    this.#usual ??= { ranMs, computedMs, waitedMs };
-    this.#usual.ranMs += WEIGHT * (ranMs - this.#usual.ranMs);
-    this.#usual.computedMs += WEIGHT * (computedMs - this.#usual.computedMs);
-    this.#usual.waitedMs += WEIGHT * (waitedMs - this.#usual.waitedMs);
+    const usual = this.#usual;
+    const average = (name: keyof CallTimes) => {
+      const ms = Math.min(call[name], LONGEST_COUNTED_MS);
+      return usual ? usual[name] + WEIGHT * (ms - usual[name]) : ms;
+    };
+    this.#usual = { ranMs: average('ranMs'), computedMs: average('computedMs'), waitedMs: average('waitedMs') };
   }
 
   get isShort(): boolean {

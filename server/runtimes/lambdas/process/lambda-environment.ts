@@ -69,21 +69,24 @@ export function isReadAtStart(env: Readonly<Record<string, string>>): boolean {
 const URL_START = /^[a-z][a-z0-9+.-]*:\/\//i;
 const LONGEST_PATH = 2_048;
 
-/** The CRM that the lambda's variables or the settings name, with the paths of its form: every one that a variable names (D-200). */
+/** The CRM that the lambda's variables or the settings name. */
 export function ownCrm(
   env: Readonly<Record<string, string>>,
   settings: readonly string[] = [],
   ownHosts: readonly string[] = [],
 ): OwnCrm | undefined {
-  const base = env.CRM_API_BASEPATH;
-  const named = [base, ...settings].map(crmHostIn);
+  const named = [env.CRM_API_BASEPATH, ...settings].map(crmHostIn);
   const hosts = named.flatMap((host) => (host && canBeCrm(host.hostname, ownHosts) ? [host] : []));
-  if (hosts.length === 0) return undefined;
-  const { CRM_API_BASEPATH: _base, ...otherVariables } = env;
+  return hosts.length === 0 ? undefined : { hosts, formPaths: crmFormPaths(env) };
+}
+
+/** The paths of the form at the host of CRM_API_BASEPATH: every one that a variable names (D-200). */
+export function crmFormPaths(env: Readonly<Record<string, string>>): string[] {
+  const { CRM_API_BASEPATH: base, ...otherVariables } = env;
   const paths = Object.values(otherVariables).flatMap(pathNamedBy);
   const above = base?.trim().replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/?#]*|[?#].*|\/+$/gi, '') ?? '';
   const below = above === '' ? [] : [above, ...paths.map((path) => `${above}${path}`)].map(pathnameOf);
-  return { hosts, formPaths: [...new Set([...paths, ...below])] };
+  return [...new Set([...paths, ...below])];
 }
 
 /** The hosts that variables name, each with the paths that other variables name (D-200 b). */

@@ -129,6 +129,33 @@ describe('generic processes that are ready', () => {
     }
   });
 
+  it('have read the certificates of all authorities before a lambda needs them', async () => {
+    const reaper = new ProcessReaper('');
+    const recorder = `import tls from 'node:tls';
+      const { createSecureContext } = tls;
+      tls.createSecureContext = () => console.log('read', Boolean(createSecureContext()));`;
+    const started = new LambdaProcess({
+      execPath: process.execPath,
+      childFile: inject('lambdaChildFile'),
+      env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(recorder)}` },
+      fields: SPARE,
+      countCall: () => 1,
+      resultLimitBytes: 1_000,
+      logLimitLines: 10,
+      reaper,
+    });
+    try {
+      const line = new Promise((resolve) => {
+        started.onLine = (_stream, text) => resolve(text);
+      });
+      expect(await Promise.race([line, started.exited])).toBe('read true');
+    } finally {
+      started.kill();
+      await started.exited;
+      reaper.stop();
+    }
+  });
+
   it('are not kept for all that an import brings, but for those of it that are called', async () => {
     service = await TestLambdaService.start();
     const ids = Array.from({ length: 45 }, () => service?.lambda(TELL_PID) ?? '');
