@@ -5,22 +5,21 @@ import { type SettingView, type StoredAmount, settingsRoutes } from '../../api/r
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 
 /** The parts of a data folder, by their names at its top, without logs; other files are `other`. */
-const PARTS = {
-  'world.json': 'world',
-  'journal.jsonl': 'history',
-  history: 'history',
-  snapshots: 'snapshots',
-  records: 'records',
-  lambdas: 'packages',
-  registry: 'registry',
-  repositories: 'scm',
-  'scm-token.json': 'credentials',
-  'root-api-key.json': 'credentials',
-  'passwords.json': 'credentials',
-  'crm-certificate.pem': 'credentials',
-  'set-aside': 'earlierWorlds',
-} as const;
-const partsByName = new Map<string, string>(Object.entries(PARTS));
+const PARTS: ReadonlyMap<string, string> = new Map([
+  ['world.json', 'world'],
+  ['journal.jsonl', 'history'],
+  ['history', 'history'],
+  ['snapshots', 'snapshots'],
+  ['records', 'records'],
+  ['lambdas', 'packages'],
+  ['registry', 'registry'],
+  ['repositories', 'scm'],
+  ['scm-token.json', 'credentials'],
+  ['root-api-key.json', 'credentials'],
+  ['passwords.json', 'credentials'],
+  ['crm-certificate.pem', 'credentials'],
+  ['set-aside', 'earlierWorlds'],
+]);
 
 /** Packages of lambdas can contain tens of thousands of files; counting stops at this number. */
 const MAX_FILES = 50_000;
@@ -58,7 +57,7 @@ export async function folderSizes(dir: string, partAt: (name: string) => string)
 /** Returns the part of what has this name at the top of a data folder. @param logPartOf its part when it is a log */
 export function partOfDataFolder(found: string, logPartOf: (name: string) => string | undefined): string {
   const name = found.replace(/\.tmp$/, '');
-  return partsByName.get(name) ?? logPartOf(name) ?? 'other';
+  return PARTS.get(name) ?? logPartOf(name) ?? 'other';
 }
 
 export type KeptAmount = Omit<StoredAmount, 'part' | 'files'>;

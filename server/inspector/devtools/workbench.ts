@@ -36,10 +36,6 @@ export function createWorkbench({ logs, service, lambdas, nowMs, onChange }: Wor
     onChange,
     nowMs,
   });
-  const forget = async (lambdaId: Uuid): Promise<void> => {
-    await links.unlink(lambdaId);
-    await logs['test-events'].remove(lambdaId);
-  };
   return {
     links,
     testEvents: (lambdaId: Uuid) => logs['test-events'].get(lambdaId)?.events ?? [],
@@ -50,7 +46,9 @@ export function createWorkbench({ logs, service, lambdas, nowMs, onChange }: Wor
     debugger: lambdas,
     /** Must be called for every changed lambda: removes the state of a deleted one. */
     async changed({ before, after }: Change) {
-      if (before && !after) await forget(before.id);
+      if (!before || after) return;
+      await links.unlink(before.id);
+      await logs['test-events'].remove(before.id);
     },
   };
 }

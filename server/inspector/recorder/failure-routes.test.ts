@@ -340,6 +340,17 @@ describe('A run of failures', () => {
     }
   });
 
+  it('does not contain calls that failed with another status, because a rule that caused some did not cause the others', async () => {
+    const form = await makeForm();
+    await form.patch([{ op: 'remove', path: '/properties/env/CRM_OID' }]);
+    const rejected = await form.submit({ name: 'Rejected by the CRM' });
+    await inspect('PUT', '/outbound', { rules: [{ host: '{crm}', action: 'fail', status: 500, enabled: true }] });
+    const failed = await form.submit({ name: 'Failed by a rule' });
+    await inspect('PUT', '/outbound', { rules: [] });
+    expect(await failureOf(rejected)).toMatchObject({ count: 1 });
+    expect(await failureOf(failed)).toMatchObject({ count: 1, text: expect.stringContaining('500') });
+  });
+
   it('has no known cause if nothing was changed, and ends with a success', async () => {
     const form = await makeForm();
     await form.submit({ name: 'Good' });

@@ -46,6 +46,11 @@ describe('GET {base_url}/log/lambda/{id} (D-191)', () => {
     expect(await log(`/lambda/${lambda.id}`)).toMatchObject({ status: 200, body: [] });
   });
 
+  it('is 404 for another resource, and the message says what the id is of', async () => {
+    const message = `lambda ${container.id} not found: ${container.id} is the id of a container`;
+    expect((await log(`/lambda/${container.id}`)).body).toMatchObject({ reason: 'not_found', message });
+  });
+
   it('is an array of the lambda’s output, newest last, with or without standard error', async () => {
     const { id } = await makeTalker(2);
     await expect.poll(async () => (await log(`/lambda/${id}`)).body).toHaveLength(3);

@@ -18,7 +18,7 @@ export function keepBody(bodies: ByteLog, { bytes, sizeBytes, isWhole }: KeptBod
 export function keepShared(bodies: ByteLog, body: KeptBody, shared: SharedBodies, side: keyof SharedBodies): BodyPlace {
   const stored = shared[side];
   // It may be removed since.
-  if (stored && isSameMemory(stored.bytes, body.bytes) && bodies.read(stored.position[0], stored.position[1]))
+  if (stored && isSameMemory(stored.bytes, body.bytes) && bodies.has(stored.position[0], stored.position[1]))
     return stored.position;
   const position = keepBody(bodies, body);
   shared[side] = { bytes: body.bytes, position };

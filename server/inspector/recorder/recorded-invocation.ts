@@ -264,12 +264,13 @@ export function faultOfCall({
 }
 
 /**
- * Returns a number that is the same for failures with the same error, whatever numbers, ids and quoted values are in
- * it.
+ * Returns a number that is the same for failures with the same error. In the message of a lambda, numbers, ids and quoted values may
+ * differ; a failed call with another status has another cause.
  */
 function causeOf(outcome: { ok: boolean; message?: string | undefined }, outboundFault = ''): number {
-  const text = outcome.ok ? outboundFault : (outcome.message ?? '').slice(0, MESSAGE_CHARACTERS);
-  return text === '' ? 0 : numberOf(text.replace(/'[^']*'|"[^"]*"|[0-9a-f-]*\d[0-9a-f-]*/gi, '#'));
+  const message = (outcome.message ?? '').slice(0, MESSAGE_CHARACTERS);
+  const text = outcome.ok ? outboundFault : message.replace(/'[^']*'|"[^"]*"|[0-9a-f-]*\d[0-9a-f-]*/gi, '#');
+  return text === '' ? 0 : numberOf(text);
 }
 
 export const isFailedMark = (mark: number): boolean => (mark & FAILED) !== 0;

@@ -100,8 +100,9 @@ export class Recorder {
   }
 
   /** Is the event stored as a whole? */
-  isReplayable({ event: [at, keptBytes, sizeBytes], details }: RecordedInvocation): boolean {
-    return keptBytes === sizeBytes && Math.min(at, details[0]) >= this.bodies.oldest;
+  isReplayable({ event, details }: RecordedInvocation): boolean {
+    const [, keptBytes, sizeBytes] = event;
+    return keptBytes === sizeBytes && [event, details].every(([at, length]) => this.bodies.has(at, length));
   }
 
   /** Status of the gateway's response to the request behind an invocation. */

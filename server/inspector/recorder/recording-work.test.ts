@@ -65,6 +65,18 @@ it('a record with a long body does not wait for others, so that few bytes wait',
   expect(added).toEqual(['short', 'long']);
 });
 
+it('many bytes are saved at once, before memory has no space for them', async () => {
+  const logs = new RecordLogs({ ...BOUNDS, files: new MemoryFiles(), nowMs: Date.now });
+  await logs.open();
+  const save = vi.spyOn(logs, 'save');
+  const add = () => logs.addLater(() => logs.bodies.append(new Uint8Array(1 << 20)), 1 << 20);
+  add();
+  expect(save).not.toHaveBeenCalled();
+  for (let count = 0; count < 3; count += 1) add();
+  expect(save).toHaveBeenCalledOnce();
+  await logs.stop();
+});
+
 it('the index tells which invocations may have an outbound call with a warning; those of earlier versions may', async () => {
   const gateway = await new TestGateway().start();
   const lambda = gateway.lambda(() => text(''), { public: true });

@@ -45,3 +45,27 @@ it('a body that was removed from memory before it was saved is stored again', as
   expect(logs.bodies.read(at, keptBytes)?.toString()).toBe('body');
   await logs.stop();
 });
+
+it('an event is replayable only while it can be read, also if newer ones were saved', async () => {
+  const logs = new RecordLogs({ ...BOUNDS, files: new MemoryFiles(), nowMs: Date.now });
+  const recorder = new Recorder(logs);
+  await logs.open();
+  const gateway = await new TestGateway().start();
+  const lambda = gateway.lambda(() => text(''), { public: true });
+  gateway.endpoint(gateway.api('web'), lambda, { resource: '/echo' });
+  await gateway.send('POST', '/web/echo', { body: 'x'.repeat(SIZE_BYTES) });
+  await gateway.stop();
+  const [call] = gateway.calls;
+  if (!call) throw new Error('the lambda was not called');
+  const add = (): boolean[] => {
+    recorder.addInvocation(invocation(lambda.id, call.executionId, text('')), { ...call, bodies: {} });
+    const { items } = recorder.invocations.page({ limit: 9, maxLooked: 9, isWanted: () => true });
+    return items.reverse().map(({ item }) => recorder.isReplayable(item));
+  };
+  add();
+  await logs.save();
+  expect(add()).toEqual([true, true]);
+  logs.bodies.append(new Uint8Array(2 * BOUNDS.memoryBytes));
+  expect(add()).toEqual([true, false, true]);
+  await logs.stop();
+});

@@ -6,8 +6,9 @@ const LOADED_SLABS = 8;
 
 /** Slabs within one budget for all logs; if it is used up, the largest log gives up its oldest. */
 export class BufferPool {
+  /** In the order in which they were made. */
+  readonly logs: ByteLog[] = [];
   readonly #maxSlabs: number;
-  readonly #logs: ByteLog[] = [];
   #slabCount = 0;
 
   constructor(budgetBytes: number) {
@@ -22,13 +23,9 @@ export class BufferPool {
     return this.#maxSlabs * SLAB_BYTES;
   }
 
-  join(log: ByteLog): void {
-    this.#logs.push(log);
-  }
-
   take(): Buffer {
     if (this.#slabCount >= this.#maxSlabs) {
-      for (const log of [...this.#logs].sort((a, b) => b.slabs - a.slabs)) {
+      for (const log of [...this.logs].sort((a, b) => b.slabs - a.slabs)) {
         const slab = log.giveUp();
         if (slab) return slab;
       }
@@ -56,7 +53,7 @@ export class ByteLog {
     this.#pool = pool;
     this.#files = files;
     this.#outgoing = Buffer.allocUnsafeSlow(files ? SLAB_BYTES : 0);
-    pool.join(this);
+    pool.logs.push(this);
   }
 
   get slabs(): number {
@@ -72,8 +69,14 @@ export class ByteLog {
     return Math.min(inMemory, this.#files?.segments[0]?.from ?? inMemory);
   }
 
-  get isSaved(): boolean {
-    return this.#files === undefined || this.#saved === this.#end;
+  get unsavedBytes(): number {
+    return this.#files === undefined ? 0 : this.#end - this.#saved;
+  }
+
+  /** Are these bytes in memory or in files? Without reading them. */
+  has(at: number, lengthBytes: number): boolean {
+    const inMemory = this.#first * SLAB_BYTES;
+    return at >= inMemory || this.#files?.has(at, Math.min(at + lengthBytes, inMemory)) === true;
   }
 
   /** Continues after the end of the files. @param least nothing is added before this position, because later bytes existed and are lost */

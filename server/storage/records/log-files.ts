@@ -163,6 +163,12 @@ export class LogFiles {
     return this.#options.files.readAt(segment.name, HEAD_BYTES + at - segment.from, until - at);
   }
 
+  has(from: number, until: number): boolean {
+    let at = from;
+    for (const segment of this.#segments) if (segment.from <= at) at = Math.max(at, segment.from + segment.sizeBytes);
+    return at >= until;
+  }
+
   async removeOldest(): Promise<boolean> {
     const [oldest] = this.#segments;
     if (!oldest || this.#segments.length === 1) return false;

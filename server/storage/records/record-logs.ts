@@ -158,6 +158,10 @@ export class RecordLogs {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const write of waiting) write();
+    // Memory without space gives up its oldest bytes, also those that are not saved yet.
+    const unsavedBytes = this.#pool.logs.reduce((sum, log) => sum + log.unsavedBytes, 0);
+    const isUrgent = unsavedBytes > this.#pool.budgetBytes / 2;
+    if (isUrgent && !this.#saving && this.#failure === undefined) void this.save();
   }
 
   changed(): void {
@@ -182,7 +186,7 @@ export class RecordLogs {
       for (const files of this.#files) await files.openLate();
       this.#flush();
       // Bodies first, so that a saved record never refers to a missing body.
-      for (const log of [this.bodies, ...this.#rings.map((ring) => ring.log)]) await log.save();
+      for (const log of this.#pool.logs) await log.save();
       await this.#tidy();
       if (this.#failure !== undefined) this.#options.onWarning('Invocations and requests are recorded in files again.');
       this.#failure = undefined;
@@ -190,10 +194,9 @@ export class RecordLogs {
       this.#failed(error);
     }
     this.#saving = undefined;
+    clearTimeout(this.#timer);
     this.#timer = undefined;
-    const isDone =
-      this.#waiting.length === 0 &&
-      [this.bodies, ...this.#rings.map((ring) => ring.log)].every(({ isSaved }) => isSaved);
+    const isDone = this.#waiting.length === 0 && this.#pool.logs.every(({ unsavedBytes }) => unsavedBytes === 0);
     if (this.#failure !== undefined) this.#saveIn(RETRY_MS);
     else if (!isDone) this.#saveIn(SAVE_EVERY_MS);
   }
