@@ -171,6 +171,9 @@ test('lists, details, settings and a dialog of variables fit the width of a phon
     await waitUntilStill(page);
     expect.soft(await scrolledSideways(page), path).toEqual([]);
   }
+  await platform.open(page, `lambdas/${lambda.id}`);
+  const eventBox = await page.getByRole('region', { name: 'Test event' }).boundingBox();
+  expect(eventBox?.width).toBeGreaterThan(300);
   await platform.open(page, 'pipelines');
   await page.getByRole('button', { name: /variables of fern-moss\/shop$/ }).click();
   await expect(page.getByRole('dialog').getByRole('row').nth(1)).toBeVisible();

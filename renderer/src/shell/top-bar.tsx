@@ -3,7 +3,6 @@ import { Button } from 'react-aria-components';
 import { describeFault, isUsedUp } from '../../../server/model/fault-rule.ts';
 import { type OutboundRule, OWN_CRM } from '../../../server/model/outbound-rule.ts';
 import { send } from '../api/client.ts';
-import { useMissing } from '../api/permissions.tsx';
 import { keys } from '../api/query-client.ts';
 import { useChange } from '../api/use-change.ts';
 import { useRead } from '../api/use-read.ts';
@@ -130,6 +129,7 @@ function ActiveRules() {
           <IconButton
             icon={X}
             label={`Disable the rule: ${textOf(rule)}`}
+            needs="root"
             isDisabled={change.isPending}
             onPress={() => end(rule.id)}
             className="size-6 scale-85"
@@ -151,7 +151,6 @@ function ActiveRules() {
 function Simulation() {
   const rules = useRead(keys.simulation, '/inspect/faults').data?.filter((rule) => !isUsedUp(rule)) ?? [];
   const aheadMs = useRead(keys.simulation, '/inspect/clock').data?.aheadMs ?? 0;
-  const missing = useMissing('root');
   const end = useChange(
     async () => {
       await send('DELETE', '/inspect/faults');
@@ -176,7 +175,8 @@ function Simulation() {
       <IconButton
         icon={X}
         label="End simulated faults and time"
-        isDisabled={end.isPending || missing !== undefined}
+        needs="root"
+        isDisabled={end.isPending}
         onPress={() => end.mutate()}
         className="size-6 scale-85"
       />

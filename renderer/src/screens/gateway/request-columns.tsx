@@ -12,7 +12,7 @@ export const REQUEST_COLUMNS: readonly GridColumn<RecordedRequest>[] = [
     id: 'status',
     sortBy: (row) => row.status,
     header: 'Status',
-    width: 128,
+    width: 160,
     cell: ({ status, outboundFailures }) => <StatusState status={status} outboundFailures={outboundFailures} />,
   },
   timeColumn((row) => row.at, { hideOrder: 3 }),

@@ -6,7 +6,7 @@ import type { InvocationDetail } from './use-invocations.ts';
 const HEAD = `import { afterAll, expect, it } from 'vitest';
 import { startEmulator } from 'terrarium-emulator';
 
-// \`terrarium export > world.yaml\` writes the world of this platform.
+// \`npx terrarium-emulator export > world.yaml\` writes the world of this platform.
 const platform = await startEmulator({ seed: 'world.yaml' });
 afterAll(() => platform.stop());
 `;

@@ -107,7 +107,7 @@ function SpanTable(drawn: DrawnSpans) {
             <span aria-hidden className="@container block">
               <span className="flex justify-between">
                 {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-                  <span key={share} className={share === 1 ? 'ml-auto whitespace-nowrap' : '@max-3xs:hidden'}>
+                  <span key={share} className={share === 1 ? 'whitespace-nowrap @max-3xs:ml-auto' : '@max-3xs:hidden'}>
                     {share === 0 ? '0' : durationText(totalMs * share)}
                   </span>
                 ))}

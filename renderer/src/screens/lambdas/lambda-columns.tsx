@@ -12,12 +12,16 @@ import { codeDrafts, variableDrafts } from './drafts.ts';
 /** A lambda with its latest results, if it has run. */
 export interface LambdaRow {
   record: PlatformRecord;
+  /** Name of the workspace; undefined until it is read, or if the user may not view the environment. */
+  workspace: unknown;
   use: LambdaUse | undefined;
 }
 
-/** Returns the location of a lambda as text: its organization and its environment. */
-export function placeTextOf({ record: { properties, org } }: LambdaRow): string {
-  return [org.properties?.fqon ?? org.name, memberOf(properties.parent, 'name')].filter(Boolean).join(' / ');
+/** Returns the location of a lambda as text: `demo / website / development`. */
+export function placeTextOf({ record: { properties, org }, workspace }: LambdaRow): string {
+  const parent = memberOf(properties.parent, 'id') !== org.id && memberOf(properties.parent, 'name');
+  const names = [org.properties?.fqon ?? org.name, workspace, parent];
+  return names.filter(Boolean).join(' / ');
 }
 
 /** Columns that distinguish lambdas; next to an open lambda there is space for the first two or three. */
@@ -55,7 +59,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     header: 'Calls',
     width: 64,
     align: 'end',
-    hideOrder: 2,
+    hideOrder: 3,
     sortBy: ({ use }) => use?.calls ?? 0,
     cell: ({ use }) => (use?.calls ?? 0).toLocaleString('en'),
   },
@@ -63,7 +67,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     id: 'place',
     header: 'Environment',
     width: { share: 2, minWidth: 150 },
-    hideOrder: 4,
+    hideOrder: 2,
     isMuted: true,
     text: placeTextOf,
   },
@@ -71,7 +75,7 @@ export const LAMBDA_COLUMNS: readonly GridColumn<LambdaRow>[] = [
     id: 'error',
     header: 'Last error',
     width: { share: 3, minWidth: 190 },
-    hideOrder: 3,
+    hideOrder: 4,
     sortBy: ({ use }) => use?.lastFailure?.at,
     cell: ({ use }) =>
       use?.lastFailure && (

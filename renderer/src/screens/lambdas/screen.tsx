@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
+import { memberOf } from '../../../../server/model/json.ts';
 import { failureOf } from '../../api/failure.ts';
 import { OnResource } from '../../api/permissions.tsx';
 import { keys } from '../../api/query-client.ts';
@@ -139,10 +140,18 @@ function useLastName(id: string | undefined, lambda: PlatformRecord | undefined)
 function useLambdaRows() {
   const lambdas = useAllOfType('lambdas');
   const use = useRead(keys.invocations, '/inspect/lambda-use', {}, { keepsLast: true });
+  const environments = useAllOfType('environments').records;
   const rows = useMemo(() => {
     const byId = new Map(use.data?.lambdas.map((usage) => [usage.lambdaId, usage]));
-    return lambdas.records.map((record): LambdaRow => ({ record, use: byId.get(record.id) }));
-  }, [lambdas.records, use.data]);
+    const workspaces = new Map(environments.map(({ id, properties }) => [id, memberOf(properties.parent, 'name')]));
+    return lambdas.records.map(
+      (record): LambdaRow => ({
+        record,
+        workspace: workspaces.get(parentIdOf(record) ?? ''),
+        use: byId.get(record.id),
+      }),
+    );
+  }, [lambdas.records, environments, use.data]);
   return { ...lambdas, rows };
 }
 

@@ -149,7 +149,7 @@ export function Workbench({ lambda }: { lambda: PlatformRecord }) {
           onChange={(next) => change({ tab: next === 'code' ? undefined : next })}
         />
       </div>
-      <div className="grid h-0 min-h-60 shrink-0 grow-2 grid-cols-2 grid-rows-[minmax(0,1fr)]">
+      <div className="grid h-0 min-h-60 shrink-0 grow-2 grid-cols-2 grid-rows-[minmax(0,1fr)] max-sm:min-h-120 max-sm:grid-cols-1 max-sm:grid-rows-2">
         <EventPane
           event={event}
           isOwnEvent={storedText(eventPlace) !== undefined}

@@ -88,3 +88,16 @@ it('a form that a real CRM received is delivered, and shows its host and status'
     'FormGatewayorder-statusCRM',
   );
 });
+
+it('a form whose body the CRM did not read says so, instead of that its fields are missing', async () => {
+  await platform.root.patch(`/demo/apiendpoints/${endpointId}`, [
+    { op: 'add', path: '/properties/plugins', value: {} },
+  ]);
+  await submit(JSON.stringify({ payload: { lastName: 'x'.repeat(300_000) } }));
+  const { forms } = await (await inspect('forms')).json();
+  const tooLarge = forms.find(({ stop }: { stop: string }) => stop === 'rejected');
+  await renderWindow(platform, `leads?sel=${tooLarge.id}`);
+  const detail = await screen.findByRole('region', { name: 'Lead' });
+  expect(await within(detail).findByText('The CRM did not read the body, so its fields are unknown.')).toBeTruthy();
+  expect(detail.textContent).not.toContain('the form does not have the field');
+});

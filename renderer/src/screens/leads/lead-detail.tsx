@@ -22,6 +22,9 @@ const MARKS: Record<Verdict, { icon: typeof Check; label: string; colour: string
   extra: { icon: Plus, label: 'extra', colour: 'text-muted' },
 };
 
+/** A form that is too large, or is not a form, is rejected before its fields are read. */
+const UNREAD_STATUSES: readonly number[] = [413, 415];
+
 /** One lead: each field of the form beside the member of the payload that it came from. */
 export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
   const { mapped, source, executionId, sender } = lead;
@@ -76,25 +79,31 @@ export function LeadDetail({ lead, onClose }: { lead: Lead; onClose(): void }) {
           <State is="warning">Unusual path: CRMs expect /servlet/servlet.WebToLead</State>
         </p>
       )}
-      <Summary rows={rows} sender={sender} />
-      <UnusedMembers members={unusedMembersOf(lead)} />
-      <table className="w-full table-fixed">
-        <caption className="sr-only">Form fields and their sources</caption>
-        <TableHead
-          heads={[
-            { text: 'Form field', className: 'w-[27%] pl-4' },
-            'Input',
-            'Sent',
-            { text: 'Check', className: 'w-24' },
-          ]}
-        />
-        <tbody>
-          {rows.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a form may have a field twice; a caught one does not change
-            <Row key={`${index} ${row.field}`} row={row} />
-          ))}
-        </tbody>
-      </table>
+      {UNREAD_STATUSES.includes(lead.refused?.status ?? 0) ? (
+        <p className="px-4 py-3 text-muted">The CRM did not read the body, so its fields are unknown.</p>
+      ) : (
+        <>
+          <Summary rows={rows} sender={sender} />
+          <UnusedMembers members={unusedMembersOf(lead)} />
+          <table className="w-full table-fixed">
+            <caption className="sr-only">Form fields and their sources</caption>
+            <TableHead
+              heads={[
+                { text: 'Form field', className: 'w-[27%] pl-4' },
+                'Input',
+                'Sent',
+                { text: 'Check', className: 'w-24' },
+              ]}
+            />
+            <tbody>
+              {rows.map((row, index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a form may have a field twice; a caught one does not change
+                <Row key={`${index} ${row.field}`} row={row} />
+              ))}
+            </tbody>
+          </table>
+        </>
+      )}
       {sender?.event === undefined ? (
         <p className="px-4 py-3 text-muted">No payload to show: {why}.</p>
       ) : (

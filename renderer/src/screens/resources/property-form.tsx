@@ -1,5 +1,6 @@
-import { type ReactNode, useMemo } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { stepTo } from '../../../../server/model/patch/pointer.ts';
+import { counted } from '../../components/amounts.ts';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useSteady } from '../../use-steady.ts';
 import { FormContext, type FormContextValue } from './form-context.ts';
@@ -22,6 +23,8 @@ export interface PropertyFormProps extends Omit<FormContextValue, 'isNew'> {
 const TEXT: Schema = { type: 'string' };
 
 export function PropertyForm({ schema, subType, value, before, onChange, placeId, errors }: PropertyFormProps) {
+  // While the optional properties are expanded, they stay in place, so that a field keeps the focus when it gets a value.
+  const [expandedNames, setExpandedNames] = useState<readonly string[]>([]);
   const isNew = before === undefined;
   const context = useMemo(() => ({ placeId, isNew, errors }), [placeId, isNew, errors]);
   const set = useSteady((name: string, next: unknown) =>
@@ -42,11 +45,12 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
   const hasError = (name: string) => errors.some(({ pointer }) => pointer.startsWith(`/properties${stepTo(name)}`));
   // Main, set and required properties come first, then the optional ones.
   const isFirst = (name: string) =>
-    isLeading(schemas[name] ?? {}) ||
-    value.properties[name] !== undefined ||
-    before?.properties[name] !== undefined ||
-    isRequired(name) ||
-    hasError(name);
+    !expandedNames.includes(name) &&
+    (isLeading(schemas[name] ?? {}) ||
+      value.properties[name] !== undefined ||
+      before?.properties[name] !== undefined ||
+      isRequired(name) ||
+      hasError(name));
   const rest = names.filter((name) => !isFirst(name));
   const renderOwnField = (name: 'name' | 'description') => (
     <Row name={name} isRequired={name === 'name'} isChanged={before !== undefined && before[name] !== value[name]}>
@@ -89,9 +93,11 @@ export function PropertyForm({ schema, subType, value, before, onChange, placeId
         {!schema && <Skeleton label="Loading the form" />}
         {names.filter(isFirst).map(field)}
         {rest.length > 0 && (
-          <details className="mt-2">
-            <summary className="eyebrow cursor-default py-1">{rest.length} more properties</summary>
-            <div className="mt-2 flex flex-col gap-2">{rest.map(field)}</div>
+          <details className="mt-2" onToggle={({ currentTarget }) => setExpandedNames(currentTarget.open ? rest : [])}>
+            <summary className="eyebrow cursor-default py-1">
+              {counted(rest.length, 'more property', 'more properties')}
+            </summary>
+            <div className="mt-2 flex flex-col gap-2">{expandedNames.length > 0 && rest.map(field)}</div>
           </details>
         )}
       </div>

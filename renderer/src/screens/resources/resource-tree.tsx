@@ -36,7 +36,7 @@ export function ResourceTree({ rows, selectedId, onSelect, onToggle, onMore, isF
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 20,
+    overscan: 6,
     paddingStart: 6,
     paddingEnd: 6,
   });
