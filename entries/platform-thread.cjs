@@ -86,7 +86,8 @@ class PlatformThread {
           properties: { code: 'REFUSED' },
         });
       }
-      this.#calls.set(this.#callCount, { resolve, reject });
+      const origin = new Error();
+      this.#calls.set(this.#callCount, { resolve, reject: (error) => reject(errorOf(error, origin)) });
       // A call keeps the process running, and a platform without calls does not.
       this.#worker.ref();
     });
@@ -107,14 +108,14 @@ class PlatformThread {
     const { resolve, reject } = this.#calls.get(id) ?? {};
     this.#calls.delete(id);
     if (this.#calls.size === 0 && !this.#stopping) this.#worker.unref();
-    return error ? reject?.(errorOf(error)) : resolve?.(value);
+    return error ? reject?.(error) : resolve?.(value);
   }
 
   #fail(error) {
     this.#failure ??= error;
     running.delete(this);
     if (running.size === 0) process.off('exit', reportRunning);
-    for (const { reject } of this.#calls.values()) reject(errorOf(error));
+    for (const { reject } of this.#calls.values()) reject(error);
     this.#calls.clear();
   }
 }
@@ -130,9 +131,15 @@ function jsonValueOf(value) {
   return JSON.parse(text);
 }
 
-/** An error of this realm, so that `instanceof Error` is true in a test runner's sandbox. */
-function errorOf({ message, properties }) {
-  return Object.assign(new Error(message), properties);
+/**
+ * An error of this realm, so that `instanceof Error` is true in a test runner's sandbox.
+ *
+ * @param origin made at the call, so that a test runner shows the line of the test
+ */
+function errorOf({ message, properties }, origin = new Error()) {
+  const error = Object.assign(new Error(message), properties);
+  error.stack = `${origin.stack}`.replace(/^Error(: )?/, () => `Error: ${message}`);
+  return error;
 }
 
 function reportRunning() {

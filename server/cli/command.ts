@@ -45,11 +45,14 @@ export function timeout(seconds: number): OptionSpec<number> {
   return { flags: '--timeout <S>', description: 'seconds to wait', default: String(seconds), read };
 }
 
-/** An optional whole number. */
-export function count(flags: string, description: string): OptionSpec<number | undefined> {
-  const read = numberIn(flags.replace(/ .*/, ''), /^\d{1,7}$/, 'a whole number');
-  return { flags, description, read: (written) => (written === undefined ? undefined : read(written)) };
+/** An optional value that a function parses. */
+export function textAs<T>(flags: string, description: string, parse: (text: string) => T): OptionSpec<T | undefined> {
+  return { flags, description, read: (written) => (written === undefined ? undefined : parse(String(written))) };
 }
+
+/** An optional whole number. */
+export const count = (flags: string, description: string) =>
+  textAs(flags, description, numberIn(flags.replace(/ .*/, ''), /^\d{1,7}$/, 'a whole number'));
 
 export function numberIn(name: string, form: RegExp, expectation: string): OptionSpec<number>['read'] {
   return (written) => {

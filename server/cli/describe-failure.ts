@@ -51,6 +51,9 @@ function stacksOf(fault: unknown, depth = 1): string {
 function userSentence(failure: unknown, system: System): string | undefined {
   if (!(failure instanceof Error)) return undefined;
   if (USER_ERRORS.includes(failure.name)) return failure.message;
+  // A disk that became full while the platform started.
+  if ('reason' in failure && (failure.reason === 'disk_full' || failure.reason === 'storage_failed'))
+    return failure.message;
   if (!('code' in failure)) return undefined;
   // Members that Node sets on errors of the operating system.
   const { code, syscall, path, address, port, message } = failure as NodeJS.ErrnoException & {
@@ -74,5 +77,9 @@ function userSentence(failure: unknown, system: System): string | undefined {
     return `no temporary folder can be created (${message}): set the variable ${temporaryVariable(system)} to a folder that you can write to`;
   }
   if (syscall === 'getaddrinfo') return `the host name cannot be resolved: choose another --host (${message})`;
-  return path === undefined ? undefined : `the file system reported an error: ${message}`;
+  if (path !== undefined) return `the file system reported an error: ${message}`;
+  // The error of a write has no path.
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? `the disk is full (${message}): free some space, and try again`
+    : undefined;
 }

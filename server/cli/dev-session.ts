@@ -1,12 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { jsonBody } from '../api/client/route-client.ts';
 import { requestText } from '../api/client/send-request.ts';
 import { historyRoutes, resetRoutes } from '../api/routes/history.ts';
 import { outboundRoutes } from '../api/routes/outbound.ts';
 import { recordedRoutes } from '../api/routes/recorded.ts';
 import type { AppliedSeed } from '../api/routes/seeds.ts';
+import { workbenchRoutes } from '../api/routes/workbench.ts';
 import { reasonOf } from '../model/errors.ts';
 import { OWN_CRM } from '../model/outbound-rule.ts';
 import { WEB_FORM } from '../model/web-form.ts';
@@ -16,7 +18,6 @@ import { packageFile } from '../system/package-file.ts';
 import { hasChanges, planLines, type ReadSeed, sendSeed } from './apply-command.ts';
 import { chooseWindow } from './choose-window.ts';
 import { describeFailure } from './describe-failure.ts';
-import { type LambdaDebugger, startDebugging, writeLaunchFile } from './dev-debugging.ts';
 import type { DevProject } from './dev-project.ts';
 import { localTime } from './live-events.ts';
 import { type PlatformClient, rootClient } from './platform-client.ts';
@@ -50,6 +51,12 @@ const KEYS: readonly (readonly [key: string, action: Action, description: string
 ];
 
 export const keyLines = () => [...KEYS.map(([key, , description]) => `  ${key}  ${description}`), '  Ctrl+C  stop'];
+
+interface LambdaDebugger {
+  lambda: string;
+  /** Address for a debugger. It stays the same in later runs. */
+  url: string;
+}
 
 /** The parser of the runtime of lambdas, which is bundled separately. */
 interface Parser {
@@ -382,4 +389,47 @@ export function syntaxError(folder: string, file: string): string | undefined {
     const [, reason, line, column] = PARSER_MESSAGE.exec(reasonOf(failure)) ?? [];
     return reason === undefined ? undefined : `${file}:${line}:${column}: ${reason}`;
   }
+}
+
+const LAUNCH_FILE = join('.vscode', 'launch.json');
+const POLL_MS = 50;
+const MAX_POLLS = 200;
+
+/** Starts debugging a lambda. Throws an error of one sentence when the platform rejects it or its process does not start. */
+async function startDebugging(
+  client: PlatformClient,
+  { id, name }: { id: string; name: string },
+): Promise<LambdaDebugger> {
+  const path = { lambda_id: id };
+  await client.ask(workbenchRoutes.debugLambda, { path });
+  for (let polls = 0; polls < MAX_POLLS; polls += 1) {
+    const { debug } = await client.ask(workbenchRoutes.readWorkbench, { path });
+    if (debug?.url !== undefined) return { lambda: name, url: debug.url };
+    if (debug?.problem !== undefined) throw new UserError(`${name} cannot be debugged: ${debug.problem}`);
+    await delay(POLL_MS);
+  }
+  throw new UserError(`${name} cannot be debugged: its process does not listen. Its log may say why.`);
+}
+
+/**
+ * Writes the configuration with which VS Code attaches to the debuggers, unless the folder has one.
+ *
+ * @returns a sentence about the file
+ */
+function writeLaunchFile(folder: string, debuggers: readonly LambdaDebugger[]): string {
+  const file = join(folder, LAUNCH_FILE);
+  const configurations = debuggers.map(({ lambda: name, url: websocketAddress }) => ({
+    ...{ type: 'node', request: 'attach', name, websocketAddress },
+    ...{ restart: true, continueOnAttach: true },
+  }));
+  if (!existsSync(file)) {
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `${JSON.stringify({ version: '0.2.0', configurations }, null, 2)}\n`);
+    return `wrote ${LAUNCH_FILE}. Start debugging with F5 in VS Code. Do not commit the file: it contains the secret addresses of the debuggers.`;
+  }
+  const text = readFileSync(file, 'utf8');
+  const missing = configurations.filter(({ websocketAddress }) => !text.includes(websocketAddress));
+  if (missing.length === 0) return `${LAUNCH_FILE} has the debuggers. Start debugging with F5 in VS Code.`;
+  const lines = missing.map((configuration) => `  ${JSON.stringify(configuration)}`);
+  return `${LAUNCH_FILE} exists and was left as it is. Add to its "configurations":\n${lines.join(',\n')}`;
 }

@@ -20,8 +20,9 @@ import type { Terminal } from './terminal.ts';
 const NOTES = `
 A path that ends with .yaml, .yml or .json is written as one seed file. A path that ends with .zip is written as an
 archive of the instance with its history, leads, mails and results, for import; snapshots and passwords are not in it. Any other path is a folder: it gets
-a world.yaml and one file for the code of each lambda. With --scope, a seed contains only the names of accounts outside of the organization.
-A provider outside of it that is not a default one must exist where the seed is used.`;
+a world.yaml and one file for the code of each lambda. With --scope, a seed also contains the providers and
+accounts outside to which the organization refers; of accounts only the names. \`apply\` also changes these providers if they differ: remove
+them from the file to keep those of the platform.`;
 
 export const exportCommand = defineCommand({
   name: 'export',

@@ -10,7 +10,7 @@ import { CHANGE_SOURCES } from '../model/commit.ts';
 import { USER } from '../model/type-names.ts';
 import { changeLines } from './change-lines.ts';
 import { defineCommand, type Found, numberIn, type OptionSpec, text } from './command.ts';
-import { commandOn, platformCommand, platformOptions, queryOf } from './instance-options.ts';
+import { commandOn, defaultCommand, platformOptions, queryOf } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { rowLines, type Terminal } from './terminal.ts';
 
@@ -86,13 +86,10 @@ export const snapshotCommand = defineCommand({
   name: 'snapshot',
   description: 'save, compare and restore named copies of the world',
   commands: [
-    {
-      ...platformCommand('list', 'list snapshots, oldest first (the default)', async (client) => {
-        const snapshots = await client.ask(snapshotRoutes.listSnapshots);
-        return { answer: snapshots, lines: rowLines(snapshots.map(snapshotRow)) };
-      }),
-      isDefault: true,
-    },
+    defaultCommand('list', 'list snapshots, oldest first (the default)', async (client) => {
+      const snapshots = await client.ask(snapshotRoutes.listSnapshots);
+      return { answer: snapshots, lines: rowLines(snapshots.map(snapshotRow)) };
+    }),
     commandOn(SNAPSHOT, 'save', 'save the current world', async (client, name) => {
       const saved = await client.ask(snapshotRoutes.createSnapshot, { json: { name } });
       return { answer: saved, lines: rowLines([snapshotRow(saved)]) };

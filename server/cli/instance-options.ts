@@ -7,7 +7,7 @@ import { SHELL_COMMAND } from '../model/shell-command.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
-import { type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
+import { type CommandSpec, type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
 import { configOf, folderOptions, selectionOf } from './config-options.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { findInstance, type InstanceRecord, requireReadableLock } from './instance-file.ts';
@@ -40,6 +40,12 @@ export function findResource(
 /** A command without arguments that asks the platform, and has no other options. */
 export const platformCommand = (name: string, description: string, ask: (client: PlatformClient) => Promise<Found>) =>
   defineCommand({ name, description, options: platformOptions, ask });
+
+/** The command that runs if a group of commands is called without one. */
+export const defaultCommand = (...parameters: Parameters<typeof platformCommand>): CommandSpec => ({
+  ...platformCommand(...parameters),
+  isDefault: true,
+});
 
 /** A command that asks the platform about one thing, which its argument names. */
 export const commandOn = (

@@ -5,8 +5,9 @@ import { lineListRoutes, type RecordedLine } from '../api/routes/recorded-parts.
 import type { AnswerOf } from '../api/routes/route.ts';
 import { workbenchRoutes } from '../api/routes/workbench.ts';
 import { reasonOf } from '../model/errors.ts';
+import { epochMsOf, timeOf } from '../model/iso-time.ts';
 import { UserError } from '../platform/config.ts';
-import { defineCommand, flag, json, text, unless } from './command.ts';
+import { defineCommand, flag, json, text, textAs, unless } from './command.ts';
 import { ExitWith, NO } from './exit-with.ts';
 import { commandOn, findResource, platformOptions } from './instance-options.ts';
 import { followChanges, localTime } from './live-events.ts';
@@ -84,7 +85,11 @@ export const logsCommand = defineCommand({
   arguments: [['[name]', `${LOGGED_ARGUMENT} (default: all lambdas, with the time and the lambda of each line)`]],
   options: {
     follow: flag('-f, --follow', 'print new lines until interrupted'),
-    since: text('--since <TIME>', 'start of the log: 90s, 15m, 2h, 1d, an ISO timestamp, or all'),
+    since: textAs(
+      '--since <TIME>',
+      'start of the log: 90s, 15m, 2h, 1d, an ISO timestamp (local without an offset), or all',
+      sinceIn,
+    ),
     hasErrors: unless('--no-stderr', 'omit standard error'),
     ...platformOptions,
     json: json('print each line as JSON: {at, stream, text, executionId}, and for all lambdas {lambdaId, lambdaName}'),
@@ -111,6 +116,16 @@ export const logsCommand = defineCommand({
     } while (options.follow);
   },
 });
+
+/** An ISO timestamp without an offset is in local time, as in the output. */
+function sinceIn(since: string): string {
+  if (/^(\d{1,9}[smhd]|all)$/.test(since)) return since;
+  const time = since.replace(' ', 'T');
+  if (!Number.isNaN(epochMsOf(time))) return timeOf(Date.parse(time.includes('T') ? time : `${time}T00:00`));
+  throw new UserError(
+    `--since is "${since}"; it must be a number with s, m, h or d such as 15m, an ISO timestamp, or all`,
+  );
+}
 
 /** Returns a function that prints the recorded lines of all lambdas since its last call, oldest first. */
 function logsOfAllLambdas(

@@ -7,7 +7,7 @@ import type { Json } from '../model/json.ts';
 import { describeRule, NETWORK_ERRORS, OUTBOUND_ACTIONS, OWN_CRM } from '../model/outbound-rule.ts';
 import { UserError } from '../platform/config.ts';
 import { count, defineCommand, text, texts } from './command.ts';
-import { findTarget, platformCommand, platformOptions } from './instance-options.ts';
+import { defaultCommand, findTarget, platformCommand, platformOptions } from './instance-options.ts';
 import { rowLines } from './terminal.ts';
 
 const ruleOptions = {
@@ -28,14 +28,11 @@ export const outboundCommand = defineCommand({
   name: 'outbound',
   description: 'show and change the rules for calls that lambdas make to other hosts',
   commands: [
-    {
-      ...platformCommand('list', LIST_DESCRIPTION, async (client) => {
-        const answer = await client.ask(outboundRoutes.readOutboundRules);
-        const policy = `${answer.default} for all other hosts outside this machine (setting outbound.default)`;
-        return { answer: answer.rules, lines: [...linesOf(answer.rules), policy] };
-      }),
-      isDefault: true,
-    },
+    defaultCommand('list', LIST_DESCRIPTION, async (client) => {
+      const answer = await client.ask(outboundRoutes.readOutboundRules);
+      const policy = `${answer.default} for all other hosts outside this machine (setting outbound.default)`;
+      return { answer: answer.rules, lines: [...linesOf(answer.rules), policy] };
+    }),
     defineCommand({
       name: 'add',
       description: 'add a rule before the others',

@@ -18,7 +18,18 @@ import {
 } from '../runtimes/pipelines/sample-repository.ts';
 import { stopBranch } from '../runtimes/pipelines/stop-branch.ts';
 import { packageFile } from '../system/package-file.ts';
-import { type Context, defineCommand, flag, json, text, textOr, texts, unless, type ValuesOf } from './command.ts';
+import {
+  type Context,
+  defineCommand,
+  flag,
+  json,
+  text,
+  textAs,
+  textOr,
+  texts,
+  unless,
+  type ValuesOf,
+} from './command.ts';
 import { ExitWith } from './exit-with.ts';
 import { commandOn, localConfig, platformOptions } from './instance-options.ts';
 import { PipelineScreen } from './pipeline-screen.ts';
@@ -51,11 +62,7 @@ const runOptions = {
   json: json('print the record of the run as JSON'),
 };
 const planOptions = {
-  source: {
-    flags: '--source <SOURCE>',
-    description: `source of the pipeline: ${SOURCES.join(', ')}`,
-    read: (written: unknown) => (written === undefined ? undefined : sourceIn(String(written))),
-  },
+  source: textAs('--source <SOURCE>', `source of the pipeline: ${SOURCES.join(', ')}`, sourceIn),
   job: texts('--job <NAME>', 'run this job only, even a manual one (repeatable)'),
   ...runOptions,
 };

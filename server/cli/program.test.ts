@@ -234,6 +234,25 @@ describe('a start that fails because of', () => {
     );
   });
 
+  it('help for an unknown command says that there is none, below the general help, with exit code 2', async () => {
+    const { exitCode, complaint } = await failing(['help', 'nope']);
+    expect(exitCode).toBe(2);
+    expect(complaint).toMatch(/^Usage: [\s\S]*\nterrarium: unknown command 'nope'$/);
+    expect((await failing(['pipeline', 'help', 'nope', '-x'])).complaint).toMatch(
+      /\nterrarium: unknown command 'nope'$/,
+    );
+    expect((await failing(['help', '--help'])).complaint).not.toContain('unknown command');
+    expect((await failing(['pipeline'])).complaint).not.toContain('unknown command');
+  });
+
+  it.each([[[]], [['contact-form']]])('logs %j names the option --since if its value is not a time', async (name) => {
+    expect(await failing(['logs', ...name, '--since', '5x'])).toEqual({
+      exitCode: 2,
+      complaint:
+        'terrarium: --since is "5x"; it must be a number with s, m, h or d such as 15m, an ISO timestamp, or all',
+    });
+  });
+
   it('a port in use prints one line with the port, with exit code 2', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -48,14 +48,21 @@ export async function runCommandLine(
   terminal: Terminal,
   startEmulator: EmulatorStarter,
 ): Promise<number> {
+  const line = withCommand(args);
   try {
-    const line = withCommand(args);
     const program = await makeProgram(line, terminal, startEmulator);
     await program.parseAsync(line, { from: 'user' });
     return 0;
   } catch (failure) {
     // Commander has already printed the error or the requested help.
-    if (failure instanceof CommanderError) return failure.exitCode === 0 ? 0 : USER_FAILURE;
+    if (failure instanceof CommanderError) {
+      if (failure.exitCode === 0) return 0;
+      // For `help NAME` it has printed the general help only.
+      const name = line[line.indexOf('help') + 1];
+      if (failure.code === 'commander.help' && line.includes('help') && name && !name.startsWith('-'))
+        terminal.complain(`terrarium: unknown command '${name}'`);
+      return USER_FAILURE;
+    }
     const { text, exitCode } = describeFailure(failure);
     if (text) terminal.complain(`terrarium: ${text}`);
     return exitCode;

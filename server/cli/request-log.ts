@@ -131,21 +131,8 @@ function jsonOf({ request, invocation, rejection }: Entry): object {
   const { lambdaName: lambda, executionId, trigger, outcome, logs = [], outbound = [] } = invocation ?? {};
   const calls = outbound.map(({ request: _request, response: _response, ...call }) => call);
   const { at = invocation?.acceptedAt, durationMs = invocation?.durationMs } = request ?? {};
-  return {
-    kind: 'request',
-    at,
-    lambda,
-    trigger,
-    method,
-    target,
-    status,
-    durationMs,
-    executionId,
-    outcome,
-    rejection,
-    logs,
-    outbound: calls,
-  };
+  const cause = { at, lambda, trigger, method, target };
+  return { kind: 'request', ...cause, status, durationMs, executionId, outcome, rejection, logs, outbound: calls };
 }
 
 function* entryLines(

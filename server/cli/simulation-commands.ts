@@ -3,7 +3,7 @@ import { clockRoutes, faultRoutes } from '../api/routes/faults.ts';
 import type { AnswerOf } from '../api/routes/route.ts';
 import { describeFault, FAULT_SERVICES } from '../model/fault-rule.ts';
 import { count, defineCommand, type Found, flag, text } from './command.ts';
-import { clearCommand, commandOn, platformCommand, platformOptions } from './instance-options.ts';
+import { clearCommand, commandOn, defaultCommand, platformCommand, platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
@@ -25,13 +25,10 @@ export const faultsCommand = defineCommand({
   name: 'faults',
   description: "make the platform's own services fail, for tests of clients",
   commands: [
-    {
-      ...platformCommand('list', LIST_DESCRIPTION, async (client) => {
-        const rules = await client.ask(faultRoutes.listFaults);
-        return { answer: rules, lines: linesOf(rules) };
-      }),
-      isDefault: true,
-    },
+    defaultCommand('list', LIST_DESCRIPTION, async (client) => {
+      const rules = await client.ask(faultRoutes.listFaults);
+      return { answer: rules, lines: linesOf(rules) };
+    }),
     defineCommand({
       name: 'add',
       description: 'add a rule after the others',
@@ -58,7 +55,7 @@ export const clockCommand = defineCommand({
   name: 'clock',
   description: "show and advance the platform's clock",
   commands: [
-    { ...platformCommand('show', 'show the time (the default)', readTime), isDefault: true },
+    defaultCommand('show', 'show the time (the default)', readTime),
     commandOn(TIME, 'advance', 'advance the clock', async (client, time) =>
       foundTime(await client.ask(clockRoutes.advanceClock, jsonBody({ advance: time }))),
     ),

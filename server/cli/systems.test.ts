@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { notSaved } from '../storage/files/append-file.ts';
 import { describeFailure } from './describe-failure.ts';
 import { installLine } from './doctor-checks.ts';
 import { needsPlainAddress } from './show-window.ts';
@@ -34,6 +35,16 @@ it.each([
     text: `no temporary folder can be created (${refused.message}): set the variable ${variable} to a folder that you can write to`,
     exitCode: 2,
   });
+});
+
+it.each([
+  Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' }),
+  notSaved('The change', 'journal.jsonl', Object.assign(new Error('ENOSPC: write'), { code: 'ENOSPC' })),
+])('a disk that is full at the start is explained, and is not reported as a bug: $name', (failure) => {
+  const { text, exitCode } = describeFailure(failure);
+  expect(text).toMatch(/disk is full.*free some space/i);
+  expect(text).not.toMatch(/bug|\n/);
+  expect(exitCode).toBe(2);
 });
 
 it.each([

@@ -3,7 +3,7 @@ import { invalid, PlatformError } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import type { ResourceType } from './resource-type.ts';
 import { parseWith } from './rules/validate.ts';
-import { parseTypeName } from './type-names.ts';
+import { fullNameOf, parseTypeName } from './type-names.ts';
 
 const MAX_NAME = 255;
 const NOT_PLAIN = 'must not contain __proto__ or an infinite number';
@@ -73,12 +73,10 @@ export function typeNameIn({ resource_type: typeName }: Envelope, type: Resource
   if (name !== undefined && allowed.includes(name)) return name;
   const problem =
     typeName === undefined ? 'is required' : `'${typeName.slice(0, 64)}' is not a type of ${type.singular}`;
-  const choice = allowed.map((allowedName) => `<prefix>::${allowedName}`).join(', ');
-  throw new PlatformError(
-    type.collection === 'rules' ? 'invalid_type' : 'invalid_body',
-    `/resource_type ${problem}; valid values: ${choice}`,
-    {
-      details: [{ pointer: '/resource_type', message: `${problem}; valid values: ${choice}` }],
-    },
-  );
+  // Every prefix is accepted (D-080): these values work as they are.
+  const choice = allowed.map((allowedName) => fullNameOf(allowedName, 'Platform')).join(', ');
+  const message = `${problem}; valid values: ${choice}`;
+  throw new PlatformError(type.collection === 'rules' ? 'invalid_type' : 'invalid_body', `/resource_type ${message}`, {
+    details: [{ pointer: '/resource_type', message }],
+  });
 }

@@ -84,14 +84,18 @@ async function start(
   const warn = hooks.onWarning ?? (() => {});
   const onFault = hooks.onFault ?? ((fault: unknown) => console.error('terrarium: internal error:', fault));
   const addresses = new Addresses(config);
-  const passwords = await RandomPasswords.open(config.data === IN_MEMORY ? undefined : config.data);
-  const worldOptions = { addresses: addresses.serviceAddresses, seed: hooks.seed, passwords, nowMs, onWarning: warn };
-  const createWorld = (files: StoreFiles) =>
+  let reading: Promise<RandomPasswords> | undefined;
+  const readPasswords = () => (reading ??= RandomPasswords.open(config.data === IN_MEMORY ? undefined : config.data));
+  const worldOptions = { addresses: addresses.serviceAddresses, seed: hooks.seed, nowMs, onWarning: warn };
+  const createWorld = async (files: StoreFiles) =>
     makeFirstWorld(config, {
       ...worldOptions,
+      passwords: await readPasswords(),
       saveRules: (rules) => saveFirstRules(files, rules, { fsync: config.fsync, onWarning: warn }),
     });
   const data = await openData({ config, createWorld, nowMs, onWarning: warn }, cleanup);
+  // Once the folder is locked: it can be unusable, or in use by a platform that still draws passwords.
+  const passwords = await readPasswords();
   const { store } = data;
   const [notifier, stream] = [new Notifier(), new EventStream(randomUUID().slice(0, 8))];
   const shared = {
@@ -130,7 +134,7 @@ async function start(
     }),
   );
   const { scm, security, resources, recorder: recorded, lambdas } = await host.start(plugins);
-  host.fill(freshWorlds, freshWorldsOf(config, worldOptions, scm.access));
+  host.fill(freshWorlds, freshWorldsOf(config, { ...worldOptions, passwords }, scm.access));
   const settingsContext = { config, origins: hooks.origins, addresses: () => ({ ...addresses.all() }), data, recorded };
   host.fill(settingsServices, () => settingsService(settingsContext));
 

@@ -47,3 +47,9 @@ it('a world file can begin with a byte order mark, as editors on Windows write i
     await platform.stop();
   }
 });
+
+it('a data folder that is a file is named as such', async () => {
+  const data = join(folder, 'data');
+  await writeFile(data, '');
+  await expect(startPlatform({ data })).rejects.toThrow(`${data}: cannot be used as a data folder`);
+});

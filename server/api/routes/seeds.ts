@@ -59,7 +59,7 @@ export const seedRoutes = defineRoutes('Seeds', {
       'Returns YAML, or JSON if the Accept header prefers it. Passwords, values of secrets and credentials of ' +
       'providers are replaced by `<not exported>`; applying the document keeps the stored ones, and gives new users random ' +
       'passwords. Applying the document to the same world has no effect. A document of one organization also has the ' +
-      'names of the accounts outside to which it refers.',
+      'providers and accounts outside to which it refers; of accounts only the names.',
     isStrict: true,
     query: {
       scope: text('Path of an organization: names from the root organization down', {

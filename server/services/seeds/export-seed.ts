@@ -79,8 +79,7 @@ class Export {
     const root = this.#node(this.#view.root, null);
     const organization = this.#nodeAt(this.#options.scope, root);
     this.#addChildren(organization);
-    this.#addAccounts(organization);
-    this.#makeForms(root, organization);
+    this.#makeForms(root, this.#addReferences(organization));
     const contents: JsonObject = {
       ...(organization !== root && { scope: this.#pathOf(this.#recordOf(organization)) }),
       ...(!this.#builtIn.areDefaultsComplete && { defaultProviders: false }),
@@ -125,38 +124,43 @@ class Export {
   }
 
   #addChildren(node: SeedNode): void {
-    const { id } = this.#recordOf(node);
-    const children: StoredResource[] = [];
-    for (const child of this.#view.children(id)) {
-      // Of two alike (one of them is on its way elsewhere, D-134) only one can be named.
-      const [first] = this.#view.named(typeOf(child).collection, child.name, id);
-      if (first?.id === child.id && !this.#builtIn.untouched.has(child.id)) children.push(child);
+    for (const child of this.#view.children(this.#recordOf(node).id)) {
+      if (this.#isExported(child)) this.#addChildren(this.#node(child, node));
     }
-    for (const child of children) this.#addChildren(this.#node(child, node));
   }
 
-  /** Without the accounts outside that it names, the organization could not be created in another world. Only their names are exported. */
-  #addAccounts(organization: SeedNode): void {
+  /** Excludes built-in resources, and one of two alike: if one of them is on its way elsewhere (D-134), only the other can be named. */
+  #isExported(record: StoredResource): boolean {
+    const [first] = this.#view.named(typeOf(record).collection, record.name, record.parent ?? undefined);
+    return first?.id === record.id && !this.#builtIn.untouched.has(record.id);
+  }
+
+  /** Adds the providers outside to which the organization refers, without entitlements, and names of accounts. Returns the complete nodes. */
+  #addReferences(organization: SeedNode): SeedNode[] {
+    const complete = [organization, ...descendants(organization)];
     const nodes = new Map(Array.from(this.#records, ([node, { id }]) => [id, node]));
-    const nodeOf = (record: StoredResource): SeedNode => {
+    const nodeOf = ({ grants: _, ...record }: StoredResource): SeedNode => {
       const parent = this.#view.find(record.parent ?? '');
       const node = nodes.get(record.id) ?? this.#node(record, parent ? nodeOf(parent) : null);
+      if (!nodes.has(record.id) && node.collection === 'providers') complete.push(node);
       nodes.set(record.id, node);
       return node;
     };
-    for (const node of [organization, ...descendants(organization)]) {
-      for (const id of namedBy(this.#recordOf(node))) {
+    // The list grows: providers refer to others in turn.
+    for (const node of complete) {
+      for (const id of idsNamedBy(this.#recordOf(node))) {
         const target = this.#view.find(id);
-        const isAccount = target && identityWords.includes(typeOf(target).collection);
-        if (isAccount && !this.#builtIn.untouched.has(id)) nodeOf(target);
+        const isAdded = target && ['providers', ...identityWords].includes(typeOf(target).collection);
+        if (isAdded && this.#isExported(target) && !this.#builtIn.sharedIds.has(id)) nodeOf(target);
       }
     }
+    return complete;
   }
 
-  #makeForms(root: SeedNode, organization: SeedNode): void {
+  #makeForms(root: SeedNode, nodes: readonly SeedNode[]): void {
     const { revise = (form) => form } = this.#options;
     const scope = new SeedScope(root, this.#view, this.#records);
-    for (const node of [organization, ...descendants(organization)]) {
+    for (const node of nodes) {
       const refer = (id: Uuid, collections: readonly TypeWord[]) => this.#reference(id, collections, node, scope);
       const form = formOf(this.#recordOf(node), { ...this.#options, refer, secret: () => NOT_EXPORTED });
       this.#forms.set(node, revise(form));
@@ -212,6 +216,16 @@ class Export {
   }
 }
 
+/** The ids that the form of a record names, even those of unused references. */
+function idsNamedBy(record: StoredResource): Uuid[] {
+  const ids = namedBy(record);
+  replaceReferences(typeOf(record).collection, record.properties, (text) => {
+    ids.push(text.toLowerCase());
+    return text;
+  });
+  return ids;
+}
+
 /** A name as a key: the one name that readers refuse as a key gets another. */
 function keyFor(name: string, siblings: readonly SeedNode[]): string {
   if (name !== '__proto__') return name;
@@ -245,6 +259,10 @@ function builtInOf(view: WorldView, gatewayUrl: string) {
     /** Would making the default providers leave the world as it is? */
     areDefaultsComplete,
     defaultIds: new Set(fixed.map(({ draft }) => draft.id)),
+    /** Ids of the default providers that every platform has under their names. */
+    sharedIds: new Set(
+      defaults.flatMap(({ draft, found }) => (areDefaultsComplete && found?.name === draft.name ? [found.id] : [])),
+    ),
     /** Ids of resources that every world has from its start. */
     untouched: new Set([
       ...untouched.map(({ draft }) => draft.id),

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { World } from '../../model/record.ts';
-import { changed, seedsForEachTest, seedsOf } from '../../testing/applied-seed.ts';
+import { changed, lambda, seedsForEachTest, seedsOf } from '../../testing/applied-seed.ts';
 import { exported, firstWorld, openSeeds } from '../../testing/world-seeds.ts';
 import { readSeedFileForApply } from './read-seed.ts';
 import { seedFolder } from './seed-folder.ts';
@@ -103,6 +103,71 @@ orgs:
     fixture.world = await openSeeds(fixture.empty);
     expect(changed(await apply(text, { prune: true }))).toContain('create users /zoe');
     expect(parse(await exported(fixture.world.seeds, '/acme/sub', 'yaml'))).toEqual(parse(text));
+  });
+
+  it('of one organization has the providers outside that it uses, so that an empty world can apply it', async () => {
+    await apply(`
+providers:
+  default-docker: { resource_type: 'X::Configuration::Provider::CaaS::Docker', description: of this world }
+  unused: { resource_type: 'X::Configuration::Provider::Logging' }
+orgs:
+  acme:
+    users: { zoe: { properties: { password: x } } }
+    providers:
+      docker: { resource_type: 'X::Configuration::Provider::CaaS::Docker' }
+      logging: { resource_type: 'X::Configuration::Provider::Logging' }
+      runner:
+        resource_type: X::Configuration::Provider::Lambda
+        properties:
+          linked_providers: [{ id: logging, prefix: LOG_ }, { id: default-docker }]
+          services: [{ container_spec: { properties: { provider: { id: docker } } } }]
+        entitlements: [{ actions: [provider.view], identities: [zoe] }]
+    orgs:
+      sub:
+        workspaces:
+          w:
+            environments:
+              e:
+                properties: { environment_type: test }
+                lambdas:
+                  l: { properties: { provider: { id: runner }, runtime: nodejs, code_type: code, code: x, handler: run } }
+`);
+    const text = await exported(fixture.world.seeds, '/acme/sub', 'yaml');
+    const { acme } = parse(text).orgs;
+    expect(Object.keys(acme)).toEqual(['providers', 'orgs']);
+    expect(Object.keys(acme.providers)).toEqual(['docker', 'logging', 'runner']);
+    expect(acme.providers.runner).toMatchObject({
+      properties: { linked_providers: [{ id: 'logging' }, { id: 'default-docker' }] },
+    });
+    expect(acme.providers.runner).not.toHaveProperty('entitlements');
+    expect(parse(text).providers).toBeUndefined();
+    expect(changed(await apply(text, { prune: true }))).toEqual([]);
+
+    fixture.world = await openSeeds(fixture.empty);
+    expect(changed(await apply(text))).toContain('create lambdas /acme/sub/w/e/l');
+    expect(parse(await exported(fixture.world.seeds, '/acme/sub', 'yaml'))).toEqual(parse(text));
+  });
+
+  it('of one organization has a renamed default provider, and only references to lambdas outside', async () => {
+    const { id } = named('providers', 'default-logging');
+    await apply(`
+providers: { renamed: { id: ${id}, resource_type: 'X::Configuration::Provider::Logging' } }
+orgs:
+  acme: { workspaces: { w: { environments: { e: { properties: { environment_type: test }, lambdas: { l: { properties: { ${lambda}, code: x } } } } } } } }
+  sub:
+    providers: { p: { resource_type: 'X::Configuration::Provider::Logging', properties: { linked_providers: [{ id: renamed }] } } }
+    workspaces:
+      w:
+        environments:
+          e:
+            properties: { environment_type: test }
+            apis: { a: { apiendpoints: { x: { properties: { resource: /x, implementation_type: lambda, implementation_id: /acme/w/e/l } } } } }
+`);
+    const { providers, orgs } = parse(await exported(fixture.world.seeds, '/sub', 'yaml'));
+    expect(providers).toMatchObject({ renamed: { id } });
+    expect(Object.keys(orgs)).toEqual(['sub']);
+    const { properties } = orgs.sub.workspaces.w.environments.e.apis.a.apiendpoints.x;
+    expect(properties.implementation_id).toBe('/acme/w/e/l');
   });
 
   it('applied to the world it is of makes no commit, whatever effective defaults were sent (D-027)', async () => {
