@@ -173,6 +173,19 @@ describe('the library in a test suite', () => {
     expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
   });
 
+  it('names the line of the test whose call failed', async () => {
+    const inside = `
+      const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } });
+      const failed = await platform.invoke('missing').catch((error) => error);
+      await platform.stop();
+      const stopped = await platform.token().catch((error) => error);
+      for (const { message, stack } of [failed, stopped]) {
+        if (!stack.startsWith(\`Error: \${message}\\n\`) || !stack.includes('names-line.test.mjs')) throw new Error(stack);
+      }`;
+    const { code, output } = await runTests(['--test'], 'names-line.test.mjs', nodeFile(inside));
+    expect({ code, output }).toMatchObject({ code: 0 });
+  });
+
   it('gives lambdas the events that JSON makes of the values of a test', async () => {
     const inside = `
       const platform = await startEmulator({ seed: 'empty', containers: { engine: 'none' } });

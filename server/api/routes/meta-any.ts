@@ -146,6 +146,7 @@ export const entitlementRoutes = {
   },
   /** Entitlements are addressed like resources (D-005) but have no stored record. */
   alone: oneOf('/meta/{fqon}/resources', 'unrecorded_id'),
+  top: { readEntitlement: oneOf('/meta/top/entitlements', 'entitlement_id').readEntitlement },
 };
 
 export const entitlementTables: readonly Routes[] = [
@@ -156,6 +157,7 @@ export const entitlementTables: readonly Routes[] = [
       row,
     ]),
   ),
+  { readTopEntitlement: entitlementRoutes.top.readEntitlement },
 ];
 
 const ONE_TYPE = '/meta/{fqon}/resourcetypes/{type_id}';

@@ -4,6 +4,7 @@ import { PlatformError, rootOnly } from '../../model/errors.ts';
 import { parseUuid, type StoredResource, type WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord } from '../../model/registry.ts';
 import { requireRightTo } from '../../model/rules/actions.ts';
+import { describeKind } from '../../model/rules/references.ts';
 import { isTypeWord, type TypeWord } from '../../model/type-words.ts';
 import type { Parameter } from '../routes/parameter.ts';
 import {
@@ -271,7 +272,8 @@ export function targetOf({ view }: Pick<RouteGuard, 'view'>, text: string, types
   const id = parseUuid(text);
   const resource = view.find(id);
   if (resource && (types.length === 0 || types.includes(typeOf(resource).collection))) return resource;
-  throw new PlatformError('not_found', `${types.length === 0 ? 'resource' : types.join(' or ')} ${id} not found`);
+  const noun = types.map((type) => typeOfWord(type).singular).join(' or ') || 'resource';
+  throw new PlatformError('not_found', `${noun} ${id} not found${resource ? `: ${describeKind(resource)}` : ''}`);
 }
 
 /**

@@ -152,7 +152,7 @@ export function entitlementRouter(
   { answer }: Pick<ResourceRouteParts, 'answer'>,
   entitlements: Entitlements,
 ): MountedRoute[] {
-  const { ofOrganization, ofResource, alone } = entitlementRoutes;
+  const { ofOrganization, ofResource, alone, top } = entitlementRoutes;
   return [
     ...answer(ofOrganization.all, {
       listEntitlements: (input) => entitlements.list(input, input.found.fqon),
@@ -170,6 +170,7 @@ export function entitlementRouter(
         resetEntitlement: (input) => entitlements.reset(input, input.found.entitlement_id),
       }),
     ),
+    ...answer(top, { readEntitlement: (input) => entitlements.read(input, input.found.entitlement_id) }),
     ...answer(alone, {
       readEntitlement: (input) => entitlements.read(input, input.found.unrecorded_id),
       replaceEntitlement: (input) => entitlements.replace(input, input.found.unrecorded_id, input.body),

@@ -199,6 +199,12 @@ describe('ways around type and organization (D-005)', () => {
     expect(await status('GET', `/top/gadgets/${ids.lambda}`)).toBe(400);
   });
 
+  it('top finds an entitlement by id', async () => {
+    const [entitlement] = (await root.get('/acme/entitlements?expand=true')).body;
+    expect((await root.get(`/top/entitlements/${entitlement.id}`)).body).toEqual(entitlement);
+    expect(await status('GET', `/top/entitlements/${ids.lambda}`)).toBe(404);
+  });
+
   it('orgs/{id} is the organization itself: read, patched and deleted as by its fqon', async () => {
     const { id } = await root.create('/acme', { name: 'brief' });
     expect((await root.get(`/root/orgs/${id}`)).body).toEqual((await root.get('/acme.brief')).body);

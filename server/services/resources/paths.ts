@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { referringLists } from '../../api/routes/meta-open.ts';
+import { targetOf } from '../../api/server/mount-routes.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { isUuid, parseUuid, type StoredResource, type WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord, typeWords } from '../../model/registry.ts';
@@ -99,11 +100,10 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
   };
   /** Finds a resource of any type for `resources`, else of that type (D-003..D-005). */
   const resource = (collection: string, text: string): StoredResource => {
-    const id = parseUuid(text);
-    const found = view.find(id);
-    if (found && (collection === 'resources' || typeOf(found).collection === collection)) return found;
-    const noun = isTypeWord(collection) ? typeOfWord(collection).singular : 'resource';
-    throw new PlatformError('not_found', `${noun} ${id} not found${found ? `: ${describeKind(found)}` : ''}`);
+    if (isTypeWord(collection)) return targetOf({ view }, text, [collection]);
+    const found = targetOf({ view }, text, []);
+    if (collection === 'resources') return found;
+    throw new PlatformError('not_found', `resource ${found.id} not found: ${describeKind(found)}`);
   };
   const ofType = (collection: TypeWord) => (text: string) => resource(collection, text);
   const resourceOf = (text: string, { word: collection = 'resources' }: Path) => resource(collection, text);
@@ -147,7 +147,7 @@ export function pathResolvers(view: WorldView, finder: EntitlementFinder) {
   const entitlement = (text: string, path: Path): Entitlement => {
     const id = parseUuid(text);
     const node = path.resource_id === undefined ? undefined : resourceOf(path.resource_id, path);
-    const found = finder.find(id, organization(path.fqon ?? ''));
+    const found = finder.find(id, path.fqon === undefined ? view.root : organization(path.fqon));
     if (!found) throw new PlatformError('not_found', `entitlement ${id} not found`);
     if (!node || found.resource.id === node.id) return found;
     throw new PlatformError('not_found', `entitlement ${found.id} is not one of resource ${path.resource_id}`);

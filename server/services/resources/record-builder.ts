@@ -103,7 +103,7 @@ export class RecordBuilder {
       .named(collection, input.name, scope)
       .filter((candidate) => candidate.id !== input.id);
     if (sameNamed.every((candidate) => this.#options.isMoving(candidate.id))) return;
-    const where = scope === undefined ? 'anywhere on the platform' : `in ${typeOf(parent).singular} '${parent.name}'`;
+    const where = scope === undefined ? 'on this platform' : `in ${typeOf(parent).singular} '${parent.name}'`;
     throw new PlatformError('name_taken', `${noun} '${input.name}' already exists ${where}`);
   }
 
