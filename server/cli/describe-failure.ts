@@ -77,9 +77,6 @@ function userSentence(failure: unknown, system: System): string | undefined {
     return `no temporary folder can be created (${message}): set the variable ${temporaryVariable(system)} to a folder that you can write to`;
   }
   if (syscall === 'getaddrinfo') return `the host name cannot be resolved: choose another --host (${message})`;
-  if (path !== undefined) return `the file system reported an error: ${message}`;
-  // The error of a write has no path.
-  return code === 'ENOSPC' || code === 'EDQUOT'
-    ? `the disk is full (${message}): free some space, and try again`
-    : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk is full (${message}): free some space, and try again`;
+  return path === undefined ? undefined : `the file system reported an error: ${message}`;
 }

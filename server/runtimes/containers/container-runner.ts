@@ -120,7 +120,8 @@ export class ContainerRunner {
     const isSame = !isAnother && plan.workload.instances === this.#plan.workload.instances;
     this.#record = record;
     if (isAnother) {
-      for (const { id } of this.#serving()) this.#ready.add(id); // also if this takes back a change
+      // They keep their requests even if this takes back a change that is still being made.
+      for (const { id } of this.#serving()) this.#ready.add(id);
       this.#earlierPlans.set(this.#plan.workload.revision, this.#plan);
       this.#imageId = undefined;
     }

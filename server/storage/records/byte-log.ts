@@ -73,7 +73,7 @@ export class ByteLog {
     return this.#files === undefined ? 0 : this.#end - this.#saved;
   }
 
-  /** Are these bytes in memory or in files? Without reading them. */
+  /** Returns true if these bytes are in memory or in files, without reading them. */
   has(at: number, lengthBytes: number): boolean {
     const inMemory = this.#first * SLAB_BYTES;
     return at >= inMemory || this.#files?.has(at, Math.min(at + lengthBytes, inMemory)) === true;
