@@ -41,3 +41,12 @@ it('says that the file may be the cause where the request with a file fails', as
   const failure = { message: 'the server does not respond, or the file cannot be read' };
   expect(await ask('POST', '/inspect/apply', { body: new Blob(['{}']) })).toMatchObject({ failure });
 });
+
+it('waits longer for a change, which can wait for a lambda, than for a read', async () => {
+  await startServer();
+  const limits = vi.spyOn(AbortSignal, 'timeout');
+  onTestFinished(() => limits.mockRestore());
+  await ask('POST', '/inspect/reset', { body: {} });
+  await ask('GET', '/inspect/session');
+  expect(limits.mock.calls).toEqual([[15 * 60_000], [60_000]]);
+});

@@ -21,13 +21,16 @@ export interface AskOptions {
   signal?: AbortSignal;
   /** A 401 is a normal response here; it does not end the session. */
   isSignIn?: boolean;
-  /** Time limit of the response (default: one minute). */
+  /** Time limit of the response (default: a minute for reads, 15 minutes for changes). */
   timeoutMs?: number;
   commits?: number[];
 }
 
-/** Default time limit for a response; a call that waits for a lambda or an import sets a higher one. */
-const ANSWER_TIMEOUT_MS = 60_000;
+const READ_TIMEOUT_MS = 60_000;
+/** Time limit of a change: it can wait for a lambda, which can take 500 s after others, or for an import or a reset. */
+const CHANGE_TIMEOUT_MS = 15 * 60_000;
+/** For calls of debugged lambdas, which can pause at a breakpoint for any time. */
+export const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
 /**
  * A browser cancels its requests when the networks of the machine change, for example because a container starts. These methods are sent again
@@ -46,7 +49,8 @@ export async function ask<const M extends Method, const P extends string>(
   path: P,
   options: AskOptions = {},
 ): Promise<Answer<AnswerAt<M, P>>> {
-  const { timeoutMs = ANSWER_TIMEOUT_MS, commits, body: requestBody } = options;
+  const { commits, body: requestBody } = options;
+  const timeoutMs = options.timeoutMs ?? (method === 'GET' ? READ_TIMEOUT_MS : CHANGE_TIMEOUT_MS);
   const sessionBefore = sessionState.value;
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([options.signal, timeout]) : timeout;

@@ -10,8 +10,6 @@ import { type Command, useCommands } from './commands.ts';
 
 /** In a world of more lambdas, a search finds the others. */
 const MAX_LAMBDAS = 200;
-/** The lambda may take its time. */
-const REPLAY_TIMEOUT_MS = 15 * 60_000;
 
 /** Puts what people do most into the palette, wherever they are. */
 export function useActionCommands(): void {
@@ -102,10 +100,7 @@ async function replayNewest(go: ReturnType<typeof useGo>): Promise<void> {
     toast({ tone: 'plain', text: 'There is no invocation to replay.' });
     return;
   }
-  const answer = await ask('POST', `/inspect/invocations/${newest.executionId}/replay`, {
-    body: {},
-    timeoutMs: REPLAY_TIMEOUT_MS,
-  });
+  const answer = await ask('POST', `/inspect/invocations/${newest.executionId}/replay`, { body: {} });
   if (!answer.ok) toast({ tone: 'error', text: answer.failure.message });
   else go({ screen: 'invocations', search: { sel: answer.value.executionId, with: newest.executionId } });
 }

@@ -33,9 +33,6 @@ export function kindOf(fileName: string): ImportKind | undefined {
   return ending === 'yaml' || ending === 'yml' ? 'yaml' : undefined;
 }
 
-/** Time limit of the response. */
-const ANSWER_TIMEOUT_MS = 10 * 60_000;
-
 /**
  * Imports a file, or only returns the changes that it would make. Throws FailureError.
  * @param options.prune for a seed: deletes resources that it does not contain
@@ -45,7 +42,7 @@ export async function importFile(
   kind: ImportKind,
   { isDry, prune, signal }: { isDry: boolean; prune: boolean; signal: AbortSignal },
 ): Promise<ImportOutcome> {
-  const sending = { body: file.slice(0, file.size, TYPES[kind]), signal, timeoutMs: ANSWER_TIMEOUT_MS };
+  const sending = { body: file.slice(0, file.size, TYPES[kind]), signal };
   if (kind === 'archive') {
     const answer = answered(await ask('POST', '/inspect/archive', { ...sending, query: { dryRun: isDry } }));
     const { commit, leads, hidden, runs = [], resources = [], total = { create: 0, update: 0, delete: 0 } } = answer;

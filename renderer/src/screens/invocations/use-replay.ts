@@ -1,13 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
-import { ask } from '../../api/client.ts';
+import { ask, DEBUGGED_TIMEOUT_MS } from '../../api/client.ts';
 import { FailureError, failureOf } from '../../api/failure.ts';
 import { toast } from '../../components/toasts.tsx';
 import { useSearch } from '../../url.ts';
 import { statusOf } from './invocation-words.ts';
 import type { InvocationDetail } from './use-invocations.ts';
-
-/** At a breakpoint it can pause for any time. */
-const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
 
 /** Replays an invocation, with its event or another one, and opens the new invocation. */
 export function useReplay(

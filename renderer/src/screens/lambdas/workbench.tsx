@@ -1,6 +1,6 @@
 import { Bug, Play, Save } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { answered, ask } from '../../api/client.ts';
+import { answered, ask, DEBUGGED_TIMEOUT_MS } from '../../api/client.ts';
 import { keys } from '../../api/query-client.ts';
 import { useChange } from '../../api/use-change.ts';
 import type { PlatformRecord } from '../../api/use-world.ts';
@@ -215,10 +215,6 @@ function OvertakenDialog({ name, draft, onClose }: { name: string; draft: CodeDr
   );
 }
 
-/** A lambda can take 500 s and wait before that; a debugged one has no limit. */
-const RUN_TIMEOUT_MS = 15 * 60_000;
-const DEBUGGED_TIMEOUT_MS = 24 * 60 * 60_000;
-
 /** Runs the lambda with an event, given as text, with the `code` that it then has; what came of it is added to its runs. */
 function useRun(lambdaId: string, isDebugged: boolean) {
   return useChange(
@@ -226,7 +222,7 @@ function useRun(lambdaId: string, isDebugged: boolean) {
       const answer = await ask('POST', `/inspect/lambdas/${lambdaId}/invoke`, {
         // The editor has marked the invalid JSON; the message of the parser is shown.
         body: event.trim() === '' ? undefined : JSON.parse(event),
-        timeoutMs: isDebugged ? DEBUGGED_TIMEOUT_MS : RUN_TIMEOUT_MS,
+        ...(isDebugged && { timeoutMs: DEBUGGED_TIMEOUT_MS }),
       });
       const result = answered(answer);
       const { outcome, durationMs } = result;
