@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Router } from 'express';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { controlPlaneTables, refusingTables } from '../server/api/routes/tables.ts';
+import { openRoutes } from '../server/api/routes/meta-open.ts';
+import { referringRoutes, refusedRoutes, typeChangeRoutes } from '../server/api/routes/meta-refused.ts';
+import { controlPlaneTables } from '../server/api/routes/tables.ts';
 import { routesOf as mountedIn } from '../server/api/server/mount-routes.ts';
 import { typeIdOf } from '../server/model/type-names.ts';
 import { EXAMPLE_ID } from '../server/model/types/schema-parts.ts';
@@ -21,7 +23,7 @@ import { restoreWorldAfterEach } from '../server/testing/restore-world-after-eac
 describe('of the routes of the services', async () => {
   /** Routes that always fail are not in the document. */
   const refusing = new Set(
-    [...refusingTables, ...controlPlaneTables]
+    [openRoutes, refusedRoutes, referringRoutes, typeChangeRoutes, ...controlPlaneTables]
       .flatMap((table) => Object.values(table))
       .filter(({ answer }) => !answer)
       .map(({ route }) => expressed(route)),

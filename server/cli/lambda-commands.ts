@@ -1,18 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type InvocationView, invokeRoutes, logRoutes } from '../api/routes/logs.ts';
-import { lineListRoutes, type RecordedLine } from '../api/routes/recorded-parts.ts';
+import { lineListRoutes, type RecordedLine } from '../api/routes/recorded.ts';
 import type { AnswerOf } from '../api/routes/route.ts';
 import { workbenchRoutes } from '../api/routes/workbench.ts';
 import { reasonOf } from '../model/errors.ts';
 import { epochMsOf, timeOf } from '../model/iso-time.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, flag, json, text, textAs, unless } from './command.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { commandOn, findResource, platformOptions } from './instance-options.ts';
-import { followChanges, localTime } from './live-events.ts';
 import type { PlatformClient } from './platform-client.ts';
-import { outboundText } from './request-log.ts';
+import { followChanges, localTime, outboundText } from './request-log.ts';
 import { printLines, styled, type Terminal } from './terminal.ts';
 
 const LAMBDA_ARGUMENT = 'ID, path such as /demo/website/development/contact-form, or unique name of the lambda';

@@ -46,11 +46,6 @@ export function forbidden(action: string, where: ErrorDetail): PlatformError {
   });
 }
 
-/** The 403 for actions of the root user (D-118). */
-export function rootOnly(action: string): PlatformError {
-  return forbidden(action, { pointer: '/', message: 'only the root user may do this; sign in as root' });
-}
-
 export function invalid(pointer: string, message: string): PlatformError {
   return new PlatformError('invalid_body', `${pointer} ${message}`, { details: [{ pointer, message }] });
 }

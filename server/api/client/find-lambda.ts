@@ -6,6 +6,9 @@ import type { TypeWord } from '../../model/type-words.ts';
 import { treeRoutes } from '../routes/tree.ts';
 import type { RowClient } from './route-client.ts';
 
+/** Such as `a, b or c`. */
+const ALTERNATIVES = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
 /** Makes the error where no resource, or more than one, matches. */
 type Refused = (reason: string, isAmbiguous: boolean) => Error;
 
@@ -29,14 +32,14 @@ export async function findByName(
   const found = (await search(lastNameOf(named))).flatMap((tree) => namedIn(tree, named));
   const [match, ...more] = found;
   if (!match) {
-    const kinds = alternatives(collections.map((collection) => typeOfWord(collection).singular));
+    const kinds = ALTERNATIVES.format(collections.map((collection) => typeOfWord(collection).singular));
     const nearest = nearestPath(named, (await search()).flatMap(pathsIn));
     throw refused(`${kinds} '${named}' not found${nearest === undefined ? '' : `; the nearest is ${nearest}`}`, false);
   }
   if (more.length === 0) return match.id;
   const paths = found.map(({ path }) => path).join(', ');
   throw refused(
-    `the name '${named}' matches ${found.length} ${alternatives(collections)}. Give the path of one: ${paths}`,
+    `the name '${named}' matches ${found.length} ${ALTERNATIVES.format(collections)}. Give the path of one: ${paths}`,
     true,
   );
 }
@@ -45,9 +48,4 @@ export async function findByName(
 function nearestPath(named: string, paths: readonly string[]): string | undefined {
   const name = nearestOf(named.slice(named.lastIndexOf('/') + 1), paths.map(lastNameOf));
   return paths.find((path) => lastNameOf(path) === name);
-}
-
-/** Names as a sentence has them: `a, b or c`. */
-function alternatives(names: readonly string[]): string {
-  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }

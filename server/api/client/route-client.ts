@@ -60,10 +60,7 @@ export abstract class RowClient {
   /** The error for a response that is missing, incomplete or does not match its route. @param reason a sentence */
   protected abstract failed(reason: string, cause?: unknown): Error;
 
-  /**
-   * @param path below `{base_url}`, with the query
-   * @returns the body of the response; rejects if the response is an error or missing
-   */
+  /** The body of a response; rejects if it is an error or missing. @param path below `{base_url}`, with the query */
   async text(method: string, path: string, call?: Call): Promise<string> {
     const body = await this.stream(method, path, call);
     return readText(body).catch((failure: unknown) => {

@@ -27,10 +27,7 @@ LINK_LOCAL.addSubnet('fe80::', 10, 'ipv6');
 LINK_LOCAL.addAddress('fd00:ec2::254', 'ipv6');
 LINK_LOCAL.addAddress('100.100.100.200');
 
-/**
- * Limits for the time and size of a response. `headMs` and `totalMs` count from the start of the request, `silenceMs`
- * between bytes.
- */
+/** `headMs` and `totalMs` count from the start of the request, `silenceMs` between bytes. */
 export interface ResponseLimits {
   headMs: number;
   silenceMs: number;
@@ -70,10 +67,8 @@ export interface RemoteResponse {
 class RequestFailure extends Error {}
 
 /**
- * Sends a request and resolves to its response, whatever the status. The only way to read from another server: every wait and size has
- * a limit. Ignores a proxy from the environment (NODE_USE_ENV_PROXY) for addresses of this machine, because the proxy cannot reach them.
- *
- * @throws RequestFailure
+ * The only way to read from another server: every wait and size has a limit. Ignores a proxy from the environment for addresses of this
+ * machine, which it cannot reach. @throws RequestFailure
  */
 export async function sendRequest(url: string | URL, request: OutgoingRequest): Promise<RemoteResponse> {
   const { redirects = 0, headers = {} } = request;

@@ -32,11 +32,8 @@ export class ToolClient {
   }
 
   /**
-   * Sends a request of a route.
-   *
-   * @param input values of its path parameters, query parameters and body; others are ignored
-   * @returns the value of the response, and the numbers of the commits that the request made
-   * @throws Error, a sentence for the user of the tools: a value is missing or invalid, the platform returned an error or nothing
+   * Sends a request, and returns the value of the response and the numbers of the commits that it made. Throws Error with a sentence for the
+   * user of the tools. @param input values of path parameters, query parameters and body; others are ignored
    */
   async send(route: Route, input: Arguments): Promise<{ value: unknown; commits: number[] }> {
     const [verb = ''] = route.route.split(' ');

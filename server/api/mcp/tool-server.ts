@@ -20,8 +20,8 @@ const INSTRUCTIONS =
   'something, use plan_change, show the plan, then apply_change; undo_change undoes it. The documentation is listed as resources.';
 
 /**
- * Returns a function that creates a server of the Model Context Protocol. All servers share the limits of running and waiting calls.
- * `connect` returns a client with the credentials of the tools' user, for each call; it may throw Error with a sentence for the user.
+ * Returns a function that creates a server of the Model Context Protocol; all share the limits of running and waiting calls. `connect`
+ * returns a client with the credentials of the tools' user for each call, or throws Error with a sentence for the user.
  */
 export function toolServers(): (connect: () => Promise<ToolClient> | ToolClient) => Server {
   const turns = new Turns(MAX_AT_A_TIME);
@@ -160,10 +160,8 @@ interface Cut {
 }
 
 /**
- * Returns the text of an answer: JSON within a mark that texts in it cannot forge, because they come from logs, bodies and other
- * places that anybody can write to. Lists and texts that are too long for the budget are cut, and a note says how to read on.
- *
- * @param canReadOn whether the tool accepts `part` and `skip`
+ * JSON within a mark that texts in it cannot forge, because anybody can write to logs and bodies. Lists and texts that are too long are cut,
+ * and a note says how to read on. @param canReadOn whether the tool accepts `part` and `skip`
  */
 export function answerText(
   answer: unknown,

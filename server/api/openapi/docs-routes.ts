@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import express, { type Request, type Router } from 'express';
 import type { JsonObject } from '../../model/json.ts';
-import { DOCUMENTS, type DocumentAddresses, type DocumentName, documentFor } from './document.ts';
+import { DOCUMENTS, type DocumentAddresses, type DocumentName } from './document.ts';
 
 const DOCUMENT_NAMES = Object.keys(DOCUMENTS) as DocumentName[]; // its keys, and no others
+
+/** The host names cannot exist (RFC 6761). */
+const PLACEHOLDERS = { baseUrl: 'http://base-url.invalid', gatewayUrl: 'http://gateway-url.invalid' };
 
 export interface DocsOptions {
   /** Creates a document, once for all clients. */
@@ -18,7 +22,7 @@ export function docsRouter({ document, addresses, assetsDir }: DocsOptions): Rou
   // Strict: relative addresses on the page would be wrong after a trailing slash.
   const router = express.Router({ caseSensitive: true, strict: true });
   for (const name of DOCUMENT_NAMES) {
-    const documentAt = documentFor((addresses) => document(addresses, name));
+    const documentAt = documentFor((placeholders) => document(placeholders, name));
     router.get(`/${DOCUMENTS[name].path}`, (request, response) => {
       const { tag, text } = documentAt(addresses(request));
       response.set({ 'Cache-Control': 'no-cache', ETag: tag });
@@ -41,13 +45,31 @@ export function docsRouter({ document, addresses, assetsDir }: DocsOptions): Rou
   return router;
 }
 
-/**
- * True if the client has the version with this tag. `request.fresh` is false for all requests of `fetch` with a tag
- * (`Cache-Control`).
- */
+/** Returns a function that fills the addresses of a reader into a document, which is created once because that is slow. */
+function documentFor(create: (addresses: DocumentAddresses) => JsonObject) {
+  let template: string | undefined;
+  // Most readers use one pair of addresses. The document has a megabyte, and its tag is compared with each request.
+  let last: DocumentAddresses & { tag: string; text: string } = { baseUrl: '', gatewayUrl: '', tag: '', text: '' };
+  return ({ baseUrl, gatewayUrl }: DocumentAddresses): { tag: string; text: string } => {
+    if (last.baseUrl === baseUrl && last.gatewayUrl === gatewayUrl) return last;
+    template ??= JSON.stringify(create(PLACEHOLDERS));
+    const text = template
+      .replaceAll(PLACEHOLDERS.baseUrl, () => withinJson(baseUrl))
+      .replaceAll(PLACEHOLDERS.gatewayUrl, () => withinJson(gatewayUrl));
+    // The entity tag (RFC 9110, 8.8.3).
+    last = { baseUrl, gatewayUrl, tag: `"${createHash('sha256').update(text).digest('base64url')}"`, text };
+    return last;
+  };
+}
+
+/** True if the client has this version. `request.fresh` is false for all requests of `fetch` with a tag (`Cache-Control`). */
 function hasTag({ headers }: Request, tag: string): boolean {
-  const knownTags = (headers['if-none-match'] ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  const knownTags = (headers['if-none-match'] ?? '').split(',').map((knownTag) => knownTag.trim().replace(/^W\//, ''));
   return knownTags.includes(tag) || knownTags.includes('*');
+}
+
+function withinJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }
 
 /** Allows only our own script, and requests to the two listeners. The element adds inline styles. */
@@ -66,18 +88,13 @@ function contentPolicy(gatewayUrl: string): string {
 
 const SCRIPT = 'openapi-explorer.min.js';
 
-const linkTo =
-  (selectedName: DocumentName) =>
-  ([name, { title }]: [string, { title: string }]): string =>
-    `<a href="docs?document=${name}"${name === selectedName ? ' aria-current="page"' : ''}>${title}</a>`;
-
-/**
- * The documentation page: links to the documents, and the explorer element over one of them, in the light or dark colors of the reader's
- * system. Addresses are relative, so that the page works below a proxy path. The rules of the page take precedence over those of the element
- * and set its colors without a script.
- */
+/** Addresses are relative, so that the page works below a proxy path. The page sets the colors of the element without a script. */
 function docsPage(selectedName: DocumentName): string {
   const { title, path } = DOCUMENTS[selectedName];
+  const links = DOCUMENT_NAMES.map((name) => {
+    const mark = name === selectedName ? ' aria-current="page"' : '';
+    return `<a href="docs?document=${name}"${mark}>${DOCUMENTS[name].title}</a>`;
+  });
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -137,7 +154,6 @@ openapi-explorer {
   --light-orange: light-dark(#f8eddd, #33270f);
   --light-yellow: light-dark(#f8eddd, #33270f);
   --light-red: light-dark(#f9e4e2, #3a1c19);
-  --light-purple: light-dark(#eee8f9, #271f38);
 
   /* The element reads these itself, and understands nothing but plain colours. */
   --green: #1f7a52;
@@ -164,7 +180,7 @@ openapi-explorer::part(btn-try):is(:hover, :focus-visible) { color: light-dark(#
 </head>
 <body>
 <header><h1>${title}</h1>
-<nav aria-label="Documents">${Object.entries(DOCUMENTS).map(linkTo(selectedName)).join('')}</nav></header>
+<nav aria-label="Documents">${links.join('')}</nav></header>
 <openapi-explorer spec-url="${path}" hide-server-selection collapse schema-expand-level="2"></openapi-explorer>
 <noscript>This page needs JavaScript. The document itself is at <a href="${path}">${path}</a>.</noscript>
 </body>

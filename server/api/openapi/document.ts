@@ -1,18 +1,17 @@
-import { createHash } from 'node:crypto';
 import type { z } from 'zod';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { resourceTypes } from '../../model/registry.ts';
 import { builtInRoutes, endpointRoutes } from '../routes/gateway.ts';
-import type { ErrorForm, Route, Routes } from '../routes/route.ts';
+import type { Route, Routes } from '../routes/route.ts';
 import { PREFIX } from '../routes/security.ts';
 import { contractTables, emulatorTables } from '../routes/tables.ts';
 import { namingOf } from '../routes/type-naming.ts';
 import { namedSchemas } from '../schemas/parts.ts';
 import { jsonSchemasOf, ref } from './json-schema.ts';
-import { type Conversion, documentedPaths, errorResponse, parametersOf, pathsOf, refusalsOf } from './operation.ts';
+import { documentedPaths, errorFormIn, parametersOf, pathsOf, refusalsOf, type SchemaOf } from './operation.ts';
 import { typeSchemas } from './type-schemas.ts';
 
-const GATEWAY_TABLES = [builtInRoutes, endpointRoutes];
+const gatewayTables: readonly Routes[] = [builtInRoutes, endpointRoutes];
 
 export interface DocumentOptions extends DocumentAddresses {
   /** Version of the emulator: the API itself has none (D-199). */
@@ -21,36 +20,27 @@ export interface DocumentOptions extends DocumentAddresses {
   typePrefix: string;
 }
 
-/**
- * The documents: the platform's contract with its control plane and its gateway; the gateway alone, for clients that know one address; what
- * only the emulator has.
- */
+/** The gateway also has a document of its own, for clients that know one address. */
 export const DOCUMENTS = {
   platform: {
     path: 'openapi.json',
     title: 'Terrarium',
     summary: 'Local emulator of a Platform Management REST API',
-    tables: contractTables,
-    gatewayTables: GATEWAY_TABLES,
+    tables: [...contractTables, ...gatewayTables],
   },
   gateway: {
     path: 'openapi.gateway.json',
     title: 'Terrarium gateway',
     summary: 'Public endpoints and asynchronous invocations',
-    tables: [],
-    gatewayTables: GATEWAY_TABLES,
+    tables: gatewayTables,
   },
   inspect: {
     path: 'openapi.inspect.json',
     title: 'Terrarium Inspect API',
     summary: 'What the emulator has beyond the platform: logs, records, history, tools',
     tables: emulatorTables,
-    gatewayTables: [],
   },
-} as const satisfies Record<
-  string,
-  { path: string; title: string; summary: string; tables: readonly Routes[]; gatewayTables: readonly Routes[] }
->;
+} as const satisfies Record<string, { path: string; title: string; summary: string; tables: readonly Routes[] }>;
 export type DocumentName = keyof typeof DOCUMENTS;
 
 /** An OpenAPI 3.1 document, made from the routes and the types of the registry. */
@@ -58,26 +48,19 @@ export function openApiDocument(
   { version, typePrefix, baseUrl, gatewayUrl }: DocumentOptions,
   name: DocumentName = 'platform',
 ): JsonObject {
-  const { title, summary, tables, gatewayTables } = DOCUMENTS[name];
-  const controlPlane = documentedPaths(entriesOf(tables));
-  const gateway = documentedPaths(entriesOf(gatewayTables));
-  const rows = [...controlPlane, ...gateway];
-  const { schemas, ...conversion } = convert(
-    rows.map(([, row]) => row),
-    typePrefix,
-  );
-  const gatewayServers = [{ url: gatewayUrl, description: 'Gateway' }];
-  const isOnlyGateway = controlPlane.length === 0;
-  const paths = {
-    ...pathsOf(controlPlane, conversion),
-    ...pathsOf(gateway, conversion, isOnlyGateway ? undefined : gatewayServers),
-  };
+  const { title, summary, tables } = DOCUMENTS[name];
+  // The routes that can succeed: clients need no others.
+  const rows = documentedPaths(tables.flatMap((table) => Object.entries(table)).filter(([, { answer }]) => answer));
+  const { schemas, schemaOf } = convert(rows.map(([, row]) => row));
+  const gateway = [{ url: gatewayUrl, description: 'Gateway' }];
+  const isOnlyGateway = name === 'gateway';
+  const paths = pathsOf(rows, schemaOf, isOnlyGateway ? {} : { Gateway: gateway });
   const responses = errorResponses(rows.map(([, row]) => row));
   const usedTags = new Set(rows.map(([, { tag }]) => tag));
   const groups = TAG_GROUPS.map(({ name, tags }) => ({ name, tags: tags.filter(([tag]) => usedTags.has(tag)) })).filter(
     ({ tags }) => tags.length > 0,
   );
-  return {
+  const document = {
     openapi: '3.1.0',
     info: {
       title,
@@ -87,14 +70,14 @@ export function openApiDocument(
       license: { name: 'MIT', identifier: 'MIT' },
     },
     externalDocs: { description: 'The documents as a page', url: `${baseUrl}/docs?document=${name}` },
-    servers: isOnlyGateway ? gatewayServers : [{ url: baseUrl, description: 'Control plane' }],
+    servers: isOnlyGateway ? gateway : [{ url: baseUrl, description: 'Control plane' }],
     // Some generated clients use a token for the last one.
     security: [{ basic: [] }, { oauth2: [] }, { bearer: [] }],
     tags: groups.flatMap(({ tags }) => tags.map(([name, description]) => ({ name, description }))),
     'x-tagGroups': groups.map(({ name, tags }) => ({ name, tags: tags.map(([tag]) => tag) })),
     paths,
     components: {
-      schemas: schemasUsedIn([paths, responses], { ...schemas, ...typeSchemas(typePrefix, schemas) }),
+      schemas: schemasUsedIn([paths, responses], { ...schemas, ...typeSchemas(schemas) }),
       parameters: parametersOf(rows),
       responses,
       securitySchemes: {
@@ -108,6 +91,8 @@ export function openApiDocument(
       },
     },
   };
+  const text = JSON.stringify(document).replaceAll(PREFIX, typePrefix.toLowerCase());
+  return JSON.parse(text.replaceAll('"Platform::', `"${typePrefix}::`));
 }
 
 /** The schemas that these parts of a document refer to, and those that they refer to themselves, in the given order. */
@@ -127,13 +112,8 @@ function schemasUsedIn(parts: Json, schemas: Readonly<Record<string, JsonObject>
 /** An OAuth Flow Object (D-170): the user is looked up in the root organization and below it. */
 const tokenFlow = (baseUrl: string): JsonObject => ({ tokenUrl: `${baseUrl}/security/root/oauth/issue`, scopes: {} });
 
-/** The routes that can succeed: clients need no others. */
-function entriesOf(tables: readonly Routes[]): [id: string, row: Route][] {
-  return tables.flatMap((table) => Object.entries(table)).filter(([, { answer }]) => answer);
-}
-
 /** JSON Schemas of requests and responses of routes; schemas with a name become references. */
-function convert(rows: readonly Route[], typePrefix: string): Conversion & { schemas: Record<string, JsonObject> } {
+function convert(rows: readonly Route[]): { schemas: Record<string, JsonObject>; schemaOf: SchemaOf } {
   const names = new Map([...namedSchemas()].map(([name, schema]) => [schema, name]));
   const unnamed = new Map<z.ZodType, string>();
   for (const { body, answer } of rows) {
@@ -141,10 +121,7 @@ function convert(rows: readonly Route[], typePrefix: string): Conversion & { sch
       if (schema && !names.has(schema) && !unnamed.has(schema)) unnamed.set(schema, `unnamed ${unnamed.size}`);
     }
   }
-  const all = jsonSchemasOf(Object.fromEntries([...names, ...unnamed].map(([schema, name]) => [name, schema])));
-  const converted: Record<string, JsonObject> = JSON.parse(
-    JSON.stringify(all).replaceAll(PREFIX, typePrefix.toLowerCase()),
-  );
+  const converted = jsonSchemasOf(Object.fromEntries([...names, ...unnamed].map(([schema, name]) => [name, schema])));
   return {
     // Sorted by name, so that the import order has no effect.
     schemas: Object.fromEntries([...names.values()].sort().map((name) => [name, converted[name] ?? {}])),
@@ -152,7 +129,6 @@ function convert(rows: readonly Route[], typePrefix: string): Conversion & { sch
       const name = names.get(schema);
       return name === undefined ? (converted[unnamed.get(schema) ?? ''] ?? {}) : ref(name);
     },
-    exampleOf: (example) => JSON.parse(JSON.stringify(example).replaceAll('"Platform::', `"${typePrefix}::`)),
   };
 }
 
@@ -213,21 +189,19 @@ const headers: Readonly<Record<number, [name: string, description: string, type:
 function errorResponses(rows: readonly Route[]): JsonObject {
   const responses: JsonObject = {};
   for (const row of rows) {
-    const { errorForm = 'PlatformError' } = row;
-    for (const status of refusalsOf(row)) responses[errorResponse(errorForm, status)] ??= response(errorForm, status);
+    const form = errorFormIn(row);
+    for (const status of refusalsOf(row)) {
+      const description = meanings[status];
+      if (description === undefined) throw new Error(`status ${status} has no description`);
+      const [name, headerDescription = '', type = ''] = headers[status] ?? [];
+      responses[`${form}${status}`] ??= {
+        description,
+        ...(name && { headers: { [name]: { description: headerDescription, schema: { type } } } }),
+        content: { 'application/json': { schema: ref(form) } },
+      };
+    }
   }
   return responses;
-}
-
-function response(form: ErrorForm, status: number): JsonObject {
-  const description = meanings[status];
-  if (description === undefined) throw new Error(`status ${status} has no description`);
-  const header = headers[status];
-  return {
-    description,
-    ...(header && { headers: { [header[0]]: { description: header[1], schema: { type: header[2] } } } }),
-    content: { 'application/json': { schema: ref(form) } },
-  };
 }
 
 /** The tags of each service in reading order, each with a description. */
@@ -263,10 +237,7 @@ const TAG_GROUPS: readonly { name: string; tags: readonly (readonly [name: strin
       ['Workbench', 'Tools for lambda development: test events, linked file, debugger.'],
       ['Publishing', 'Copies lambdas, APIs and endpoints between this platform and another one.'],
       ['Outbound calls', 'Rules for the calls that lambdas make to other hosts.'],
-      [
-        'Faults and clock',
-        "Errors, delays and cut connections of the platform's own services, and the platform's clock.",
-      ],
+      ['Faults and clock', "Errors, delays and cut connections of the platform's services, and its clock."],
       ['Containers and jobs', 'Instances, usage and terminals.'],
       ['Captured leads', 'Web forms that lambdas sent to the mock CRM.'],
       ['Captured mails', 'Mails that the mock mail server received.'],
@@ -283,28 +254,4 @@ const TAG_GROUPS: readonly { name: string; tags: readonly (readonly [name: strin
 export interface DocumentAddresses {
   baseUrl: string;
   gatewayUrl: string;
-}
-
-/** Placeholders for the addresses, the only part that differs between readers. The host name cannot exist (RFC 6761). */
-const PLACEHOLDERS = { baseUrl: 'http://base-url.invalid', gatewayUrl: 'http://gateway-url.invalid' };
-
-/** Returns a function that fills the addresses of a reader into a document, which is created once because that is slow. */
-export function documentFor(create: (addresses: DocumentAddresses) => JsonObject) {
-  let template: string | undefined;
-  // Most readers use one pair of addresses. The document has a megabyte, and its tag is compared with each request.
-  let last: DocumentAddresses & { tag: string; text: string } = { baseUrl: '', gatewayUrl: '', tag: '', text: '' };
-  return ({ baseUrl, gatewayUrl }: DocumentAddresses): { tag: string; text: string } => {
-    if (last.baseUrl === baseUrl && last.gatewayUrl === gatewayUrl) return last;
-    template ??= JSON.stringify(create(PLACEHOLDERS));
-    const text = template
-      .replaceAll(PLACEHOLDERS.baseUrl, () => withinJson(baseUrl))
-      .replaceAll(PLACEHOLDERS.gatewayUrl, () => withinJson(gatewayUrl));
-    // The entity tag (RFC 9110, 8.8.3).
-    last = { baseUrl, gatewayUrl, tag: `"${createHash('sha256').update(text).digest('base64url')}"`, text };
-    return last;
-  };
-}
-
-function withinJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }

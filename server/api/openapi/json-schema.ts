@@ -16,10 +16,7 @@ export function jsonSchemaOf(schema: z.ZodType): JsonObject {
   return rest as JsonObject; // a JSON Schema is JSON
 }
 
-/**
- * Returns the schema of a response: without the values that responses never contain, and without the extensions for
- * forms.
- */
+/** The schema of a response: without the values that responses never contain, and without the extensions for forms. */
 export function answeredSchema(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(answeredSchema);
   if (!isJsonObject(schema)) return schema;

@@ -1,14 +1,10 @@
 import type { z } from 'zod';
-import type { Json, JsonObject } from '../../model/json.ts';
+import type { JsonObject } from '../../model/json.ts';
 import { pathParameters } from '../routes/path-parameters.ts';
-import { type Answer, commitHeader, type ErrorForm, namesIn, type Route } from '../routes/route.ts';
+import { type Answer, commitHeader, namesIn, type Route } from '../routes/route.ts';
+import { errorFormOf } from '../schemas/forms.ts';
 
-/** Converts the parts of a route to those of the document. */
-export interface Conversion {
-  schemaOf(schema: z.ZodType): JsonObject;
-  /** An example with the configured prefix of type names. */
-  exampleOf(example: Json): Json;
-}
+export type SchemaOf = (schema: z.ZodType) => JsonObject;
 
 /** The error statuses of any request: malformed; unknown Host or missing permission; too slow; path too long; too many headers. */
 const ANY_REQUEST = [400, 403, 408, 414, 431];
@@ -29,14 +25,12 @@ export function refusalsOf({ route, permission: right, body, errors = [] }: Rout
   return [...statuses].sort((a, b) => a - b);
 }
 
-export function errorResponse(form: ErrorForm, status: number): string {
-  return `${form}${status}`;
+/** The name of the error format of a route in the document. */
+export function errorFormIn({ route, errorForm }: Route): string {
+  return errorForm ?? errorFormOf(route.slice(route.indexOf('/')));
 }
 
-/**
- * Routes for the document. Two paths must not differ only in their parameter names (OpenAPI 3.1, Paths Object). The later one of two such
- * routes is listed once for each accepted value.
- */
+/** Lists a path that differs from an earlier one only in parameter names, which OpenAPI forbids, once for each accepted value. */
 export function documentedPaths(rows: readonly (readonly [id: string, row: Route])[]): [id: string, row: Route][] {
   const firstByForm = new Map<string, string>();
   const summaries = new Set<string>();
@@ -62,23 +56,24 @@ export function documentedPaths(rows: readonly (readonly [id: string, row: Route
   return listed.map(([id, row]) => [id, distinct(row)]);
 }
 
-/** Routes grouped by path, in their order. @param servers of these paths if they differ from those of the document */
+/** Routes grouped by path, in their order. @param serversByTag of paths if they differ from those of the document */
 export function pathsOf(
   rows: readonly (readonly [id: string, row: Route])[],
-  conversion: Conversion,
-  servers?: JsonObject[],
+  schemaOf: SchemaOf,
+  serversByTag: Readonly<Record<string, JsonObject[]>>,
 ): Record<string, JsonObject> {
   const paths: Record<string, JsonObject> = {};
   for (const [id, row] of rows) {
     const [verb = '', path = ''] = row.route.split(' ');
+    const servers = serversByTag[row.tag];
     const item = paths[path] ?? (servers ? { servers } : {});
-    paths[path] = { ...item, [verb]: operationObject(id, row, conversion) };
+    paths[path] = { ...item, [verb]: operationObject(id, row, schemaOf) };
   }
   return paths;
 }
 
-function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conversion): JsonObject {
-  const { tag, summary, description, permission: right, query = {}, body, answer, errorForm = 'PlatformError' } = row;
+function operationObject(id: string, row: Route, schemaOf: SchemaOf): JsonObject {
+  const { tag, summary, description, permission: right, query = {}, body, answer } = row;
   const schemes = row.security ?? (right === 'none' ? [] : undefined);
   const security = row.areCredentialsOptional
     ? [{}, ...(row.security ?? (['basic', 'bearer'] as const)).map(requirement)]
@@ -104,7 +99,7 @@ function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conver
   ];
   const refusals = refusalsOf(row).map((status) => [
     status,
-    { $ref: `#/components/responses/${errorResponse(errorForm, status)}` },
+    { $ref: `#/components/responses/${errorFormIn(row)}${status}` },
   ]);
   const requirementText = requirementTextOf(row);
   const sentences = right === 'root' ? [requirementText, description] : [description, requirementText];
@@ -118,7 +113,7 @@ function operationObject(id: string, row: Route, { schemaOf, exampleOf }: Conver
       requestBody: {
         required: !body.isOptional,
         content: contentOf(
-          { schema: schemaOf(body.schema), ...(body.example !== undefined && { example: exampleOf(body.example) }) },
+          { schema: schemaOf(body.schema), ...(body.example !== undefined && { example: body.example }) },
           body.mediaTypes,
         ),
       },
@@ -150,19 +145,12 @@ function requirementTextOf({ permission: right, areCredentialsOptional }: Route)
 /** Routes whose requests make commits in the name of the caller. */
 const CHANGES_RESOURCES = /^(post|put|patch|delete) \/(meta|security\/(accounts|groups)|inspect\/roles)\//;
 
-function successOf(
-  route: Route['route'],
-  answer: NonNullable<Route['answer']>,
-  schemaOf: Conversion['schemaOf'],
-): JsonObject {
+function successOf(route: Route['route'], answer: NonNullable<Route['answer']>, schemaOf: SchemaOf): JsonObject {
   const headers = CHANGES_RESOURCES.test(route) ? { ...answer.headers, ...commitHeader } : answer.headers;
   return { [answer.status]: responseOf({ ...answer, ...(headers && { headers }) }, schemaOf) };
 }
 
-function responseOf(
-  { description, schema, headers, mediaTypes }: Answer,
-  schemaOf: Conversion['schemaOf'],
-): JsonObject {
+function responseOf({ description, schema, headers, mediaTypes }: Answer, schemaOf: SchemaOf): JsonObject {
   const content = schema && { content: contentOf({ schema: schemaOf(schema) }, mediaTypes) };
   return { description, ...(headers && { headers }), ...content };
 }

@@ -8,14 +8,14 @@ import { namingOf } from '../routes/type-naming.ts';
 import { answeredSchema, jsonSchemaOf, listOf, ref } from './json-schema.ts';
 
 /** The records and properties of each type, separately for responses and requests (D-022, D-028..D-030), made from those of any type. */
-export function typeSchemas(
-  typePrefix: string,
-  { Resource: answered = {}, ResourceRequest: requested = {} }: Readonly<Record<string, JsonObject>>,
-): Record<string, JsonObject> {
+export function typeSchemas({
+  Resource: answered = {},
+  ResourceRequest: requested = {},
+}: Readonly<Record<string, JsonObject>>): Record<string, JsonObject> {
   const schemas: Record<string, JsonObject> = {};
   for (const type of resourceTypes) {
     const { schema, requestSchema } = namingOf(type);
-    const examples = type.subTypes?.map((name) => fullNameOf(name, typePrefix));
+    const examples = type.subTypes?.map((name) => fullNameOf(name, 'Platform'));
     const resourceType = examples && { resource_type: { type: 'string', examples } };
     schemas[schema] = withMembers(answered, {
       description: type.summary,
@@ -57,7 +57,11 @@ function answeredProperties(type: ResourceType): JsonObject {
   const { properties: written, ...rest } = Object(answeredSchema(jsonSchemaOf(type.properties)));
   const properties: JsonObject = { ...Object(written), parent: ref('Link') };
   const hidden = hiddenProperties(type);
-  for (const name of type.serverSet) if (!hidden.includes(name)) properties[name] = servedProperty(name);
+  for (const name of type.serverSet.filter((property) => !hidden.includes(property))) {
+    const schema = served[name];
+    if (!schema) throw new Error(`the API document has no schema for the server-set property '${name}'`);
+    properties[name] = schema;
+  }
   for (const propertyName of Object.keys(type.embed ?? {})) {
     const embedded = embeddedIn(propertyName, properties[propertyName]);
     if (embedded) properties[propertyName] = embedded;
@@ -117,10 +121,3 @@ const served: Readonly<Record<string, JsonObject>> = {
   defined_at: ref('Link'),
   container: ref('Link'),
 };
-
-/** The schema of a property that the server sets. Throws for an unknown one: add it to the table. */
-function servedProperty(name: string): JsonObject {
-  const schema = served[name];
-  if (schema) return schema;
-  throw new Error(`the API document has no schema for the server-set property '${name}'`);
-}

@@ -11,12 +11,8 @@ const MAX_ARGUMENT_CHARACTERS = 64 * 1024;
 export const containerInstance = object('ContainerInstance', {
   id: z.string().describe('ID of the instance in the engine'),
   state: z.enum(['starting', 'running', 'paused', 'restarting', 'exited', 'failed']),
-  health: z
-    .enum(['none', 'unknown', 'healthy', 'unhealthy'])
-    .describe('Result of the health checks; `none` if the container has none'),
-  isCurrent: z
-    .boolean()
-    .describe('Created from the current definition; false for old instances during a rolling update'),
+  health: z.enum(['none', 'unknown', 'healthy', 'unhealthy']).describe('`none` if the container has no health checks'),
+  isCurrent: z.boolean().describe('Of the current definition; false for old instances during a rolling update'),
   image: z.string(),
   wasKilledForMemory: z.boolean(),
   restarts: z.int().describe('Number of times that the engine started it again after it ended by itself'),
@@ -68,11 +64,9 @@ const execOutcome = object('ExecOutcome', {
 });
 export type ExecOutcome = z.output<typeof execOutcome>;
 
-const containerEngine = object('ContainerEngine', {
+export const containerEngine = object('ContainerEngine', {
   address: z.string(),
-  state: z
-    .enum(['connecting', 'ready', 'unreachable', 'off'])
-    .describe('`off` if the setting containers.engine is none'),
+  state: z.enum(['connecting', 'ready', 'unreachable', 'off']).describe('`off` if containers.engine is none'),
   version: z.string().optional(),
   reason: z.string().optional(),
   providers: z.array(z.string()),

@@ -34,10 +34,7 @@ const form = object('SentForm', {
   endpointId: id.optional().describe('The endpoint of such a request'),
   rule: z.object({ id: z.string(), text: z.string() }).optional().describe('The outbound rule that stopped it'),
   isForAnotherCrm: z.boolean().optional().describe("Whether `oid` differs from the lambda's `CRM_OID`"),
-  isUnusualPath: z
-    .boolean()
-    .optional()
-    .describe('Whether a delivered form was posted to a path that CRMs do not expect'),
+  isUnusualPath: z.boolean().optional().describe('A delivered form was posted to a path that CRMs do not expect'),
   lead: lead.optional().describe('The lead or the rejected form; only with `id`'),
 });
 export type FormView = z.output<typeof form>;

@@ -36,12 +36,12 @@ const { ops: _, inverse: __, ...briefMembers } = commit.shape;
 const briefCommit = z.object({ ...briefMembers, operations: count.describe('Number of operations') });
 export type BriefCommit = z.output<typeof briefCommit>;
 
-const pageMembers = {
+const commitPage = object('CommitPage', {
+  commits: z.array(z.union([commit, briefCommit])),
   next: z.int().optional().describe('`before` for the next page; absent on the last page'),
   oldest: seq.describe('The oldest moment that can be viewed'),
   newest: seq,
-};
-const commitPage = object('CommitPage', { commits: z.array(z.union([commit, briefCommit])), ...pageMembers });
+});
 
 const differing = resource.extend({ action: z.enum(['create', 'update', 'delete']) });
 const totals = z

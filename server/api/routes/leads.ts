@@ -12,14 +12,8 @@ export const lead = object('Lead', {
   mapped: z.record(z.string(), z.string()).describe('The fields under the names of the web form'),
   source: z.object({ host: z.string(), path: z.string() }),
   remote: z.string(),
-  refused: z
-    .object({ status: z.int(), message: z.string() })
-    .optional()
-    .describe('For a rejected form: the response that the sender got'),
-  deliveredAs: z
-    .object({ id, at: time })
-    .optional()
-    .describe('For a rejected form that arrived when it was sent again: the lead'),
+  refused: z.object({ status: z.int(), message: z.string() }).optional().describe('Response to a rejected form'),
+  deliveredAs: z.object({ id, at: time }).optional().describe('For a rejected form that arrived when resent: the lead'),
   refusedBefore: z.array(id).optional().describe('For a lead: the rejected forms that arrived as this lead'),
   executionId: id.optional().describe('The invocation that sent the form, if a lambda of this platform sent it'),
   sender: z

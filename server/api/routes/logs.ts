@@ -33,10 +33,7 @@ export const outboundCall = z.object({
     })
     .optional()
     .describe('Present for a connection without HTTP, for example to a database'),
-  blocked: z
-    .literal(true)
-    .optional()
-    .describe('An outbound rule with `block`, or the setting `outbound.default`, refused it'),
+  blocked: z.literal(true).optional().describe('Refused by a rule with `block` or by the setting `outbound.default`'),
   leftMachine: z.literal(true).optional().describe('It was sent to a host outside this machine'),
   afterRedirect: z
     .literal(true)

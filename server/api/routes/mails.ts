@@ -28,10 +28,7 @@ export type MailSummary = z.output<typeof mailSummary>;
 const mail = object('Mail', {
   ...mailSummary.shape,
   text: z.string(),
-  html: z
-    .string()
-    .optional()
-    .describe('HTML with the images of the mail, but as it was sent otherwise: do not trust it'),
+  html: z.string().optional().describe('HTML with the images of the mail, otherwise as it was sent: do not trust it'),
 });
 export type MailView = z.output<typeof mail>;
 

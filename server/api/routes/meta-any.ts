@@ -1,56 +1,41 @@
 import { z } from 'zod';
+import type { Json } from '../../model/json.ts';
+import { parseWith } from '../../model/rules/validate.ts';
 import { listedOnlyWords, referenceWords } from '../../model/type-words.ts';
 import { EXAMPLE_ID } from '../../model/types/schema-parts.ts';
-import { entitlementRequest, readEntitlement, readNewEntitlement } from '../schemas/entitlement.ts';
 import { link } from '../schemas/forms.ts';
-import { named, object } from '../schemas/parts.ts';
-import { context, referenceEntry } from './meta-global.ts';
-import { filled, openRoutes } from './meta-open.ts';
+import { id, looseObject, named, object } from '../schemas/parts.ts';
 import { text } from './parameter.ts';
-import { anyRecord, listAnswer, listQuery, patch, readQuery, removal } from './records.ts';
-import { defineRoutes, noContent, ok, permission, type Route, type Routes, readJson, route } from './route.ts';
+import { anyRecord, listAnswer, listQuery, patch, readQuery } from './records.ts';
+import { defineRoutes, json, noContent, ok, permission, type Routes, route } from './route.ts';
 
 const ENV_SUMMARY = 'Organization, workspace and environment of the resource';
 const AT_RESOURCE = '/meta/{fqon}/{word}/{resource_id}';
 const emptyList = ok(z.array(z.never()).max(0), 'Always empty');
 const NOTHING_TO_DO = 'Actions that its providers offer: always empty';
 
-const entitlementProperties = z.object({
-  action: z.string().describe('`noun.verb`, e.g. `container.view`'),
-  identities: z.array(link).describe('Users and groups'),
-  value: z.unknown().optional(),
-  parent: link,
+/** The context of a resource (D-015). */
+const context = object('Context', {
+  organization: link,
+  workspace: link.optional(),
+  environment: link.optional(),
+  resource: link.optional(),
 });
+
 /** D-074. */
 const entitlement = named(
   'Entitlement',
   anyRecord
-    .extend({ properties: entitlementProperties })
+    .extend({
+      properties: z.object({
+        action: z.string().describe('`noun.verb`, e.g. `container.view`'),
+        identities: z.array(link).describe('Users and groups'),
+        value: z.unknown().optional(),
+        parent: link,
+      }),
+    })
     .describe('Identities that may perform one action on one resource and everything below it'),
 );
-
-/** The routes for `resources`, which represents any type. */
-export const resourceRoutes: Routes = defineRoutes('Resources of any type', {
-  listResources: ofAny(openRoutes.listRecords, 'List the resources of an organization', listQuery),
-  listChildren: {
-    ...filled(openRoutes.listChildRecords, { child_word: 'resources' }),
-    summary: 'List the children of a resource',
-  },
-  readResource: ofAny(openRoutes.readRecord, 'Read a resource by id'),
-  patchResource: ofAny(openRoutes.patchRecord, 'Update a resource with a JSON Patch'),
-  replaceResource: ofAny(openRoutes.replaceRecord, 'Replace a resource, if its type supports it'),
-  deleteResource: ofAny(openRoutes.deleteRecord, 'Delete a resource', { force: removal.force }),
-});
-
-function ofAny(row: Route, summary: string, query: Route['query'] = {}) {
-  const { description: _, ...reported } = filled(
-    row,
-    { word: 'resources', replaceable_id: '{resource_id}' },
-    '*',
-    query,
-  );
-  return { ...reported, summary };
-}
 
 /** Routes with the same paths for resources of any type (D-005, D-015, D-186, D-210). */
 export const anyRoutes = defineRoutes('Resources of any type', {
@@ -91,6 +76,32 @@ export const anyRoutes = defineRoutes('Resources of any type', {
   }),
 });
 
+/** An entitlement as clients send it (D-074): identities are ids or links. Other members are ignored. */
+const entitlementRequest = object('EntitlementRequest', {
+  id: z.guid('must be a UUID').optional(),
+  name: z.string().optional(),
+  properties: z.strictObject(
+    {
+      parent: z.unknown().optional().describe('Set by the server; ignored (D-028)'),
+      action: z.string('is required: noun.verb, e.g. container.view').describe('For example `container.view`'),
+      identities: z.array(
+        z.union(
+          [z.guid(), z.object({ id: z.guid() }).transform((link) => link.id)],
+          'must be an id or a link of a user or group',
+        ),
+        'is required: an array of ids of users or groups',
+      ),
+      value: z.custom<Json>().optional(),
+    },
+    'is required: {action, identities}',
+  ),
+});
+export type WrittenEntitlement = z.output<typeof entitlementRequest>;
+
+export function readEntitlement(input: Json | undefined): WrittenEntitlement {
+  return parseWith(entitlementRequest, input);
+}
+
 const ENTITLEMENTS = 'Entitlements';
 const exampleEntitlement = { properties: { action: 'container.view', identities: [EXAMPLE_ID] } };
 
@@ -104,7 +115,7 @@ const allOf = <const Path extends `/${string}`, const Node extends string>(path:
     }),
     createEntitlement: route(`post ${path}`, permission('entitlement.create', node), {
       summary: 'Always rejected: every action already has an entitlement',
-      body: readJson(entitlementRequest, readNewEntitlement, exampleEntitlement),
+      body: json(entitlementRequest, exampleEntitlement),
       errors: [409],
     }),
   });
@@ -119,7 +130,7 @@ const oneOf = <const Path extends `/${string}`, const On extends string>(path: P
     replaceEntitlement: route(`put ${path}/{${on}}`, permission('entitlement.update', on), {
       summary: 'Replace an entitlement',
       description: 'The difference from the inherited identities is stored and applies to everything below.',
-      body: readJson(entitlementRequest, readEntitlement, exampleEntitlement),
+      body: json(entitlementRequest, exampleEntitlement),
       answer: ok(entitlement),
       errors: [409],
     }),
@@ -160,6 +171,8 @@ export const entitlementTables: readonly Routes[] = [
   { readTopEntitlement: entitlementRoutes.top.readEntitlement },
 ];
 
+/** D-006, D-084. */
+const referenceEntry = looseObject('ReferenceEntry', { id, name: z.string() });
 const ONE_TYPE = '/meta/{fqon}/resourcetypes/{type_id}';
 const referenceQuery = { expand: listQuery.expand, compact: listQuery.compact };
 
@@ -208,6 +221,3 @@ export const referenceRoutes = defineRoutes('Reference lists', {
     answer: listAnswer(anyRecord),
   }),
 });
-
-/** The members of a group (D-073). */
-export const members = ok(z.array(link), 'The members after the change');

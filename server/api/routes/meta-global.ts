@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { typeOfWord } from '../../model/registry.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { health, link } from '../schemas/forms.ts';
-import { id, looseObject, named, object } from '../schemas/parts.ts';
+import { health } from '../schemas/forms.ts';
+import { object } from '../schemas/parts.ts';
 import { required, text } from './parameter.ts';
 import {
   changedRecord,
@@ -183,17 +183,3 @@ export const globalRoutes = defineRoutes('Users', {
     summary: 'Search groups of an organization and of the organizations above',
   }),
 });
-
-/** A reference to the response of a route of one type. */
-export const initialized = object('Initialized', { status: z.literal('initialized'), providers: z.array(link) });
-/** The context of a resource (D-015). */
-export const context = object('Context', {
-  organization: link,
-  workspace: link.optional(),
-  environment: link.optional(),
-  resource: link.optional(),
-});
-/** D-112. */
-export const env = named('Env', z.record(z.string(), z.string()).describe('Environment variables by name'));
-/** D-006, D-084. */
-export const referenceEntry = looseObject('ReferenceEntry', { id, name: z.string() });

@@ -1,9 +1,10 @@
+import { z } from 'zod';
 import { resourceTypes } from '../../model/registry.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { shapeOf } from '../../model/types/schema-parts.ts';
-import { env } from './meta-global.ts';
-import { type Parameter, required, uuid } from './parameter.ts';
+import { named } from '../schemas/parts.ts';
+import { required, uuid } from './parameter.ts';
 import { anyRecord, changedRecord, listAnswer, listQuery, patch, readQuery, removal, wholeRecord } from './records.ts';
 import {
   accepted,
@@ -14,7 +15,6 @@ import {
   type Permission,
   permission,
   permissionOrOwn,
-  type Route,
   route,
 } from './route.ts';
 
@@ -24,23 +24,17 @@ const LIST = '/meta/{fqon}/{word}';
 const RESOURCE = `${LIST}/{resource_id}` as const;
 const CHILDREN = `${RESOURCE}/{child_word}` as const;
 
-const lists = {
-  permission: 'caller',
-  query: listQuery,
-  answer: listAnswer(anyRecord),
-} as const;
+const lists = { permission: 'caller', summary: 'List', query: listQuery, answer: listAnswer(anyRecord) } as const;
 const creates = {
+  summary: 'Create',
   body: wholeRecord(),
   answer: createdWithLocation(anyRecord),
   errors: [409, 422, 501],
 } as const;
-const reads = { query: readQuery, answer: ok(anyRecord) } as const;
-const patches = {
-  body: patch,
-  answer: changedRecord(anyRecord),
-  errors: [409, 422],
-} as const;
+const reads = { summary: 'Read', query: readQuery, answer: ok(anyRecord) } as const;
+const patches = { summary: 'Change', body: patch, answer: changedRecord(anyRecord), errors: [409, 422] } as const;
 const replaces = {
+  summary: 'Replace',
   description:
     'The request contains the whole record: optional properties that are left out get their defaults. The name must be that of the ' +
     'record.',
@@ -48,7 +42,7 @@ const replaces = {
   answer: changedRecord(anyRecord),
   errors: [409],
 } as const;
-const deletes = { query: removal, answer: noContent, errors: [409] } as const;
+const deletes = { summary: 'Delete', query: removal, answer: noContent, errors: [409] } as const;
 const acts = {
   when: 'action',
   permission: 'caller',
@@ -61,35 +55,23 @@ const update = (on: string) => permissionOrOwn('*.update', on);
 
 /** Lists, child lists, create, read, patch, replace and delete (D-002, D-004, D-005, D-008). */
 export const openRoutes = defineRoutes('Resources of any type', {
-  listRecords: { ...lists, route: `get ${LIST}`, summary: 'List resources of an organization' },
+  listRecords: { ...lists, route: `get ${LIST}` },
   actOnList: { ...acts, route: `post ${LIST}` },
-  createRecord: route('post /meta/{fqon}/{new_word}', permission('{new_word}.create', 'fqon'), {
-    ...creates,
-    summary: 'Create a resource in an organization',
-  }),
+  createRecord: route('post /meta/{fqon}/{new_word}', permission('{new_word}.create', 'fqon'), creates),
   patchList: { ...patchesList, route: `patch ${LIST}` },
-  readRecord: route(`get ${RESOURCE}`, permission('*.view', 'resource_id'), { ...reads, summary: 'Read' }),
-  patchRecord: route(`patch ${RESOURCE}`, update('resource_id'), { ...patches, summary: 'Change' }),
-  replaceRecord: route(`put ${LIST}/{replaceable_id}`, update('replaceable_id'), { ...replaces, summary: 'Replace' }),
-  deleteRecord: route(`delete ${RESOURCE}`, permission('*.delete', 'resource_id'), { ...deletes, summary: 'Delete' }),
-  listChildRecords: { ...lists, route: `get ${CHILDREN}`, summary: 'List the children of a resource' },
+  readRecord: route(`get ${RESOURCE}`, permission('*.view', 'resource_id'), reads),
+  patchRecord: route(`patch ${RESOURCE}`, update('resource_id'), patches),
+  replaceRecord: route(`put ${LIST}/{replaceable_id}`, update('replaceable_id'), replaces),
+  deleteRecord: route(`delete ${RESOURCE}`, permission('*.delete', 'resource_id'), deletes),
+  listChildRecords: { ...lists, route: `get ${CHILDREN}` },
   actOnChildren: { ...acts, route: `post ${LIST}/{any_id}/{child_word}` },
-  createChild: route(`post ${LIST}/{parent_id}/{new_word}`, permission('{new_word}.create', 'parent_id'), {
-    ...creates,
-    summary: 'Create a resource below another one',
-  }),
+  createChild: route(`post ${LIST}/{parent_id}/{new_word}`, permission('{new_word}.create', 'parent_id'), creates),
   patchChildren: { ...patchesList, route: `patch ${LIST}/{any_id}/{child_word}` },
   // Reads accept every list that contains a child, writes only the list of its parent (D-004).
-  readChild: route(`get ${CHILDREN}/{child_id}`, permission('*.view', 'child_id'), { ...reads, summary: 'Read' }),
-  patchChild: route(`patch ${CHILDREN}/{own_id}`, update('own_id'), { ...patches, summary: 'Change' }),
-  replaceChild: route(`put ${CHILDREN}/{own_replaceable_id}`, update('own_replaceable_id'), {
-    ...replaces,
-    summary: 'Replace',
-  }),
-  deleteChild: route(`delete ${CHILDREN}/{own_id}`, permission('*.delete', 'own_id'), {
-    ...deletes,
-    summary: 'Delete',
-  }),
+  readChild: route(`get ${CHILDREN}/{child_id}`, permission('*.view', 'child_id'), reads),
+  patchChild: route(`patch ${CHILDREN}/{own_id}`, update('own_id'), patches),
+  replaceChild: route(`put ${CHILDREN}/{own_replaceable_id}`, update('own_replaceable_id'), replaces),
+  deleteChild: route(`delete ${CHILDREN}/{own_id}`, permission('*.delete', 'own_id'), deletes),
 });
 
 /** Types that can be moved (D-131), and types with variables besides organizations (D-112). */
@@ -106,6 +88,9 @@ export const referringLists = resourceTypes.flatMap(({ collection, listedBelow =
 function typeWordsWith(isOne: (type: ResourceType) => boolean | undefined): TypeWord[] {
   return resourceTypes.filter(isOne).map(({ collection }) => collection);
 }
+
+/** D-112. */
+export const env = named('Env', z.record(z.string(), z.string()).describe('Environment variables by name'));
 
 const moves = {
   acceptedValues: { word: MOVABLE },
@@ -134,25 +119,3 @@ export const openTypeRoutes = defineRoutes('Resources of any type', {
     answer: ok(env),
   }),
 });
-
-/** A route with names in braces replaced: by values, or by other names in braces. @param singular of the type, for the permission */
-export function filled(
-  row: Route,
-  replacements: Readonly<Record<string, string>>,
-  singular = '*',
-  query: Readonly<Record<string, Parameter>> = row.query ?? {},
-): Route {
-  const { permission } = row;
-  const on = (name: string) => replacements[name]?.replace(/[{}]/g, '') ?? name;
-  const actionOf = (action: string) => action.replace(/^(\*|\{\w+\})/, singular);
-  return {
-    ...row,
-    // Replacing parameters by type names still leaves a verb and a path.
-    route: row.route.replace(/\{(\w+)\}/g, (name, inside: string) => replacements[inside] ?? name) as Route['route'],
-    permission:
-      typeof permission === 'string'
-        ? permission
-        : permission.map((entry) => ({ ...entry, action: actionOf(entry.action), on: on(entry.on) })),
-    query,
-  };
-}

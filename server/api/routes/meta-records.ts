@@ -1,7 +1,11 @@
+import { z } from 'zod';
 import { resourceTypes, typeOfWord } from '../../model/registry.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { filled, openRoutes, referringLists } from './meta-open.ts';
+import { link } from '../schemas/forms.ts';
+import { object } from '../schemas/parts.ts';
+import { env, MOVABLE, openRoutes, openTypeRoutes, referringLists, WITH_ENV } from './meta-open.ts';
+import { count, required, text, uuids } from './parameter.ts';
 import {
   changedRecord,
   listAnswer,
@@ -14,7 +18,18 @@ import {
   showCredentials,
   wholeRecord,
 } from './records.ts';
-import { createdWithLocation, noContent, ok, type Route, type Routes } from './route.ts';
+import {
+  accepted,
+  acceptedWithoutBody,
+  createdWithLocation,
+  defineRoutes,
+  noContent,
+  ok,
+  permission,
+  type Route,
+  type Routes,
+  route,
+} from './route.ts';
 import { namingOf } from './type-naming.ts';
 
 /** Additional query parameters of the lists of some types (D-065, D-066, D-015). */
@@ -35,29 +50,27 @@ export const recordRoutes: Routes = Object.fromEntries(
   ]),
 );
 
-/**
- * `F/{type}` and `F/{type}/{id}`; with a parent `F/{parent type}/{parent id}/{type}`, and the second-level form with an id, which requires
- * that the resource is a child of the parent.
- */
+/** `F/{type}` and `F/{type}/{id}`; with a parent, `F/{parent type}/{parent id}/{type}` and `F/{parent type}/{parent id}/{type}/{id}`. */
 function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: Route][] {
   const { schema, plural, many, one: singularName, idParameter, tag } = namingOf(type);
   const above = parent && namingOf(parent);
   const aboveId = `{${above?.idParameter}}`;
   // The parameter names in a path must differ.
   const id = parent === type ? `{sub_${idParameter}}` : `{${idParameter}}`;
-  const pathParts: Record<string, string> = parent
-    ? {
-        word: parent.collection,
-        resource_id: aboveId,
-        parent_id: aboveId,
-        child_word: type.collection,
-        child_id: id,
-        own_id: id,
-      }
-    : { word: type.collection, resource_id: id };
-  const replacements = { ...pathParts, new_word: type.collection, replaceable_id: id, own_replaceable_id: id };
+  const replacements = {
+    word: (parent ?? type).collection,
+    resource_id: parent ? aboveId : id,
+    parent_id: aboveId,
+    child_word: type.collection,
+    new_word: type.collection,
+    child_id: id,
+    own_id: id,
+    replaceable_id: id,
+    own_replaceable_id: id,
+  };
   const filledRoute = (ownRoute: Route, child: Route, query: Route['query'] = {}) => ({
-    ...filled(parent ? child : ownRoute, replacements, type.singular, query),
+    ...filled(parent ? child : ownRoute, replacements, type.singular),
+    query,
     tag,
   });
   const suffix = above ? `Of${above.schema}` : '';
@@ -110,4 +123,124 @@ function routesOf(type: ResourceType, parent?: ResourceType): [id: string, row: 
     },
   };
   return Object.entries(rows).flatMap(([name, row]) => (row ? [[name, row]] : []));
+}
+
+/** The routes for `resources`, which represents any type. */
+export const resourceRoutes: Routes = {
+  listResources: ofAny(openRoutes.listRecords, 'List the resources of an organization'),
+  listChildren: {
+    ...filled(openRoutes.listChildRecords, { child_word: 'resources' }),
+    summary: 'List the children of a resource',
+  },
+  readResource: { ...ofAny(openRoutes.readRecord, 'Read a resource by id'), query: {} },
+  patchResource: ofAny(openRoutes.patchRecord, 'Update a resource with a JSON Patch'),
+  replaceResource: ofAny(openRoutes.replaceRecord, 'Replace a resource, if its type supports it'),
+  deleteResource: ofAny(openRoutes.deleteRecord, 'Delete a resource'),
+};
+
+function ofAny(row: Route, summary: string): Route {
+  return { ...filled(row, { word: 'resources', replaceable_id: '{resource_id}' }), summary };
+}
+
+const membership = {
+  query: { id: uuids('IDs of users; repeat the parameter for several users') },
+  answer: ok(z.array(link), 'The members after the change'),
+} as const satisfies Partial<Route>;
+
+/** D-073. */
+export const membershipRoutes = defineRoutes('Groups', {
+  addGroupMembers: route('patch /meta/{fqon}/groups/{group_id}/users', permission('group.update', 'group_id'), {
+    summary: 'Add users to a group',
+    ...membership,
+  }),
+  removeGroupMembers: route('delete /meta/{fqon}/groups/{group_id}/users', permission('group.update', 'group_id'), {
+    summary: 'Remove users from a group',
+    ...membership,
+  }),
+});
+
+/** D-067, D-069. */
+export const providerRoutes = defineRoutes('Providers', {
+  initializeProviders: route('post /meta/root/providers/initialize', 'root', {
+    failsAs: 'provider.create',
+    summary: 'Create missing default rules',
+    answer: ok(object('Initialized', { status: z.literal('initialized'), providers: z.array(link) }), 'All defaults'),
+    errors: [409],
+  }),
+  redeployProvider: route(
+    'post /meta/{fqon}/providers/{provider_id}/redeploy',
+    permission('provider.update', 'provider_id'),
+    { summary: 'Accepted, but has no effect', answer: acceptedWithoutBody },
+  ),
+  actOnProvider: route('post /meta/{fqon}/providers/{provider_id}', 'caller', {
+    summary: 'Actions of providers are not emulated',
+    query: { action: required(text('Name of a provider action')) },
+    errors: [501],
+  }),
+});
+
+const mayScale = permission('container.scale', 'container_id');
+/** D-053. */
+export const scaleRoutes = defineRoutes('Containers', {
+  scaleContainer: route('post /meta/{fqon}/containers/{container_id}/scale', mayScale, {
+    summary: 'Scale a container',
+    query: { numInstances: required(count('Number of instances', 0)) },
+    answer: accepted(recordOf(typeOfWord('containers'))),
+    errors: [409],
+  }),
+});
+
+/** D-112. */
+export const envRoutes = defineRoutes('Organizations', {
+  readEnvOfOrganization: route('get /meta/{fqon}/env', permission('org.view', 'fqon'), {
+    summary: 'List own and inherited environment variables',
+    answer: ok(env),
+  }),
+});
+export const lambdaEnvRoutes = defineRoutes('Lambdas', {
+  readEnvOfLambdaById: route('get /meta/lambdas/{lambda_id}/env', permission('lambda.view', 'lambda_id'), {
+    summary: 'List own and inherited environment variables by id',
+    answer: ok(env),
+  }),
+});
+
+/** Routes of single types: membership, moves, inherited variables ... */
+export const typeTables: readonly Routes[] = [
+  membershipRoutes,
+  providerRoutes,
+  scaleRoutes,
+  ...MOVABLE.map((collection) =>
+    ofType(collection, { migrate: openTypeRoutes.migrate, promote: openTypeRoutes.promote }),
+  ),
+  envRoutes,
+  ...WITH_ENV.map((collection) => ofType(collection, { readEnvOf: openTypeRoutes.readEnv })),
+  lambdaEnvRoutes,
+];
+
+/** Routes with the name of the type filled in and operation ids that include the type. */
+function ofType(collection: TypeWord, table: Readonly<Record<string, Route>>): Routes {
+  const type = typeOfWord(collection);
+  const { tag, schema, idParameter } = namingOf(type);
+  const rows = Object.entries(table).map(([name, row]): [string, Route] => {
+    const reported = filled(row, { word: collection, resource_id: `{${idParameter}}` }, type.singular);
+    const isMove = row.answer?.status === 202;
+    return [`${name}${schema}`, { ...reported, tag, ...(isMove && { answer: accepted(recordOf(type)) }) }];
+  });
+  return Object.fromEntries(rows);
+}
+
+/** A route with names in braces replaced: by values, or by other names in braces. @param singular of the type, for the permission */
+function filled(row: Route, replacements: Readonly<Record<string, string>>, singular = '*'): Route {
+  const { permission } = row;
+  const on = (name: string) => replacements[name]?.replace(/[{}]/g, '') ?? name;
+  const actionOf = (action: string) => action.replace(/^(\*|\{\w+\})/, singular);
+  return {
+    ...row,
+    // Replacing parameters by type names still leaves a verb and a path.
+    route: row.route.replace(/\{(\w+)\}/g, (name, inside: string) => replacements[inside] ?? name) as Route['route'],
+    permission:
+      typeof permission === 'string'
+        ? permission
+        : permission.map((entry) => ({ ...entry, action: actionOf(entry.action), on: on(entry.on) })),
+  };
 }

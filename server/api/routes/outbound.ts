@@ -7,10 +7,8 @@ import { defineRoutes, json, ok, route } from './route.ts';
 
 const outboundRules = object('OutboundRules', {
   revision: z.int(),
-  default: z
-    .enum(['pass', 'block'])
-    .describe('The configured action for calls to hosts outside this machine that match no rule'),
-  crm: z.enum(['catch', 'pass']).describe('The configured action for calls to a CRM host that match no rule'),
+  default: z.enum(['pass', 'block']).describe('Action for calls to hosts outside this machine that match no rule'),
+  crm: z.enum(['catch', 'pass']).describe('Action for calls to a CRM host that match no rule'),
   rules: z.array(
     z.object({
       id: z.string(),

@@ -7,9 +7,7 @@ import { isUuid, type Uuid } from '../../model/record.ts';
 export interface Parameter<T = unknown> {
   /** Parses the text, or undefined if the parameter is missing. An error completes "must be ...". */
   schema: z.ZodType<T, unknown>;
-  /**
-   * Alternative input of the schema: all values of a repeatable parameter, or an object of all parameters that the route does not declare.
-   */
+  /** The input of the schema is all values of a repeatable parameter, or an object of all parameters that the route does not declare. */
   acceptedNames?: 'all' | ((name: string) => boolean);
   /** Names of such parameters that the document also lists one by one: generated clients cannot send an object in their place. */
   names?: readonly string[];
@@ -77,10 +75,6 @@ export function momentOrCommit(description: string): Parameter<{ seq: number } |
   const form = { type: 'string', examples: ['12', '2026-05-01T12:00:00Z'] };
   const seq = wholeNumber('', 0, Number.POSITIVE_INFINITY).transform((value) => ({ seq: value }));
   return optional(form, description, z.union([seq, time.transform((atMs) => ({ atMs }))], TIME));
-}
-
-export function nonEmptyText(description: string): Parameter<string | undefined> {
-  return optional({ type: 'string' }, description, z.string().min(1, 'a word'));
 }
 
 /** Comma-separated values; the parameter can also be repeated (D-012). */

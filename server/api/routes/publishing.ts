@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { object, strictObject } from '../schemas/parts.ts';
+import { object, patchOperations, strictObject } from '../schemas/parts.ts';
 import { defineRoutes, json, ok, permission, route } from './route.ts';
 
 const AN_ENVIRONMENT = { id: 'environment_id', types: ['environments'] } as const;
@@ -44,9 +44,7 @@ const step = z.object({
   kind: z.enum(['lambda', 'api', 'endpoint']),
   name: z.string(),
   action: z.enum(['create', 'update', 'unchanged']),
-  patch: z
-    .array(z.object({ op: z.string(), path: z.string(), value: z.unknown().optional() }))
-    .describe('RFC 6902 operations on the target, with names in place of ids and code as text'),
+  patch: patchOperations.describe('RFC 6902 operations on the target, with names in place of ids and code as text'),
   diff: z.array(z.string()).describe('The operations as readable lines that begin with `+`, `-` or a space'),
   conflict: z.string().optional().describe('Which change at the target the step would overwrite'),
   missing: z.string().optional().describe('What must exist before the step can be done'),
@@ -68,10 +66,7 @@ export type PublishingPlan = z.output<typeof plan>;
 
 const carried = object('Carried', {
   done: z.array(z.string()).describe('IDs of the completed steps; steps without changes are left out'),
-  failed: z
-    .object({ step: z.string(), sentence: z.string() })
-    .optional()
-    .describe('The step that failed, and the error'),
+  failed: z.object({ step: z.string(), sentence: z.string() }).optional().describe('The failed step, and the error'),
   notDone: z.array(z.string()).describe('IDs of the remaining steps; push or pull again to do them'),
 });
 export type Applied = z.output<typeof carried>;
@@ -98,10 +93,7 @@ export const publishingRoutes = defineRoutes('Publishing', {
       strictObject('CarryRequest', {
         ...publishingMembers,
         seen: z.string().describe('`seen` of the plan'),
-        overwrite: z
-          .array(z.string())
-          .optional()
-          .describe('IDs of the steps to perform even though they have a conflict'),
+        overwrite: z.array(z.string()).optional().describe('IDs of the steps to perform despite a conflict'),
       }),
       { ...examplePublishing, seen: 'seen of the plan' },
     ),

@@ -2,12 +2,9 @@ import { isFailedCall } from '../../model/failed-call.ts';
 import { FAILURE_KINDS, INVOCATION_TRIGGERS, MOCK_NAMES } from '../../model/invocation.ts';
 import { parseQuery, type Query, type QueryField, queryTerms } from '../../model/query-language.ts';
 import { FORM_STOPS, type FormStop, type FormView } from './forms.ts';
-import type { InvocationSummary, RecordedRequest } from './recorded.ts';
-import type { RecordedCall, RecordedLine } from './recorded-parts.ts';
+import type { InvocationSummary, RecordedCall, RecordedLine, RecordedRequest } from './recorded.ts';
 
-/*
- * What lists of recorded data can be searched for: the rows that they show, and texts that are computed when a query needs them.
- */
+/* What lists of recorded data can be searched for: the rows that they show, and texts that are computed when a query needs them. */
 
 export interface InvocationFacts extends InvocationSummary {
   beganMs: number;
@@ -38,7 +35,13 @@ export interface LineFacts extends RecordedLine {
   trace(): string | undefined;
 }
 
-const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
+/** Returns a parser of queries, which takes the present time in epoch milliseconds. */
+function queryOf<Facts>(textsOf: (facts: Facts) => Iterable<string>, fields: readonly QueryField<Facts>[]) {
+  return (text: string, nowMs: number): Query<Facts> => parseQuery(text, { fields, textsOf, nowMs });
+}
+
+/** For example `status:error lambda:webform dur:>200 time:>10m text`. */
+export const invocationQuery = queryOf<InvocationFacts>(textsOfInvocation, [
   { name: 'status', valueOf: statusWords, allowedValues: ['ok', 'failed', ...FAILURE_KINDS] },
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
@@ -56,7 +59,7 @@ const INVOCATION_FIELDS: readonly QueryField<InvocationFacts>[] = [
   { name: 'path', valueOf: (facts) => facts.path() },
   { name: 'call', valueOf: (facts) => facts.calls() },
   { name: 'trace', valueOf: (facts) => [facts.traceId, ...facts.tracesOfCalls()] },
-];
+]);
 
 /** Any failure is `failed` or an `error`, and so is a failed outbound call, because the invocation did not fulfill its purpose. */
 function statusWords({ outcome, outboundFailures }: InvocationFacts): readonly string[] {
@@ -67,11 +70,6 @@ function statusWords({ outcome, outboundFailures }: InvocationFacts): readonly s
 function outboundWord({ outboundCalls, outboundFailures }: InvocationFacts): string {
   if (outboundCalls === 0) return 'none';
   return outboundFailures > 0 ? 'error' : 'ok';
-}
-
-/** Parses a query of invocations, e.g. `status:error lambda:webform dur:>200 time:>10m text`. @param nowMs epoch milliseconds */
-export function invocationQuery(text: string, nowMs: number): Query<InvocationFacts> {
-  return parseQuery(text, { fields: INVOCATION_FIELDS, textsOf: textsOfInvocation, nowMs });
 }
 
 export function* textsOfInvocation(facts: InvocationFacts): Generator<string> {
@@ -90,7 +88,8 @@ function outcomeWords(facts: ExchangeFacts): string | readonly string[] {
   return outcome === 'refused' ? ['rejected', outcome] : outcome;
 }
 
-const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
+/** For example `status:>=500 method:post path:/lead time:>10m`. */
+export const exchangeQuery = queryOf<ExchangeFacts>(textsOfExchange, [
   { name: 'status', valueOf: ({ status }) => status },
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
   { name: 'is', valueOf: outcomeWords, allowedValues: ['ok', 'rejected', 'failed', 'refused'] },
@@ -106,27 +105,16 @@ const EXCHANGE_FIELDS: readonly QueryField<ExchangeFacts>[] = [
   },
   { name: 'trace', valueOf: ({ traceId }) => traceId },
   { name: 'body', valueOf: (facts) => facts.body() },
-];
+]);
 
-/**
- * The outcome of a request. It also counts as failed if an outbound call of the lambda behind it failed, because the request did not
- * fulfill its purpose.
- */
+/** A request whose lambda had a failed outbound call did not fulfill its purpose. */
 export function outcomeWord({
   status,
   outboundFailures,
-}: {
-  status?: number | undefined;
-  outboundFailures?: number | undefined;
-}): 'ok' | 'refused' | 'failed' {
+}: Pick<RecordedRequest, 'status' | 'outboundFailures'>): 'ok' | 'refused' | 'failed' {
   if (status === undefined || status >= 500) return 'failed';
   if (status >= 400) return 'refused';
   return outboundFailures ? 'failed' : 'ok';
-}
-
-/** Parses a query of requests, e.g. `status:>=500 method:post path:/lead time:>10m`. @param nowMs epoch milliseconds */
-export function exchangeQuery(text: string, nowMs: number): Query<ExchangeFacts> {
-  return parseQuery(text, { fields: EXCHANGE_FIELDS, textsOf: textsOfExchange, nowMs });
 }
 
 export function* textsOfExchange(facts: ExchangeFacts): Generator<string> {
@@ -135,7 +123,8 @@ export function* textsOfExchange(facts: ExchangeFacts): Generator<string> {
   yield* facts.body();
 }
 
-const OUTBOUND_FIELDS: readonly QueryField<OutboundFacts>[] = [
+/** For example `is:failed url:crm.example time:>10m`. */
+export const outboundQuery = queryOf<OutboundFacts>(textsOfCall, [
   {
     name: 'is',
     valueOf: (facts) => [
@@ -158,12 +147,7 @@ const OUTBOUND_FIELDS: readonly QueryField<OutboundFacts>[] = [
   { name: 'id', valueOf: ({ executionId }) => executionId },
   { name: 'trace', valueOf: ({ traceId }) => traceId },
   { name: 'body', valueOf: (facts) => facts.body() },
-];
-
-/** Parses a query of calls, e.g. `is:failed url:crm.example time:>10m`. @param nowMs epoch milliseconds */
-export function outboundQuery(text: string, nowMs: number): Query<OutboundFacts> {
-  return parseQuery(text, { fields: OUTBOUND_FIELDS, textsOf: textsOfCall, nowMs });
-}
+]);
 
 /** True if a valid query matches only calls with a warning. */
 export function isWarnedQuery(text: string): boolean {
@@ -178,19 +162,18 @@ export function* textsOfCall(facts: OutboundFacts): Generator<string> {
   yield* facts.body();
 }
 
-const LINE_FIELDS: readonly QueryField<LineFacts>[] = [
+/** For example `stream:stderr lambda:webform "no such lead"`. */
+export const lineQuery = queryOf<LineFacts>(textsOfLine, [
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
   { name: 'lambda', valueOf: ({ lambdaName, lambdaId }) => [lambdaName, lambdaId] },
   { name: 'stream', valueOf: ({ stream }) => stream, allowedValues: ['stdout', 'stderr'] },
   { name: 'text', valueOf: ({ text }) => text },
   { name: 'id', valueOf: ({ executionId }) => executionId },
   { name: 'trace', valueOf: (facts) => facts.trace() },
-];
+]);
 
-/** Parses a query of lines, e.g. `stream:stderr lambda:webform "no such lead"`. @param nowMs epoch milliseconds */
-export function lineQuery(text: string, nowMs: number): Query<LineFacts> {
-  const textsOf = ({ text: line, lambdaName, executionId = '' }: LineFacts) => [`${line} ${lambdaName} ${executionId}`];
-  return parseQuery(text, { fields: LINE_FIELDS, textsOf, nowMs });
+function textsOfLine({ text, lambdaName, executionId = '' }: LineFacts): readonly string[] {
+  return [`${text} ${lambdaName} ${executionId}`];
 }
 
 export interface FormFacts {
@@ -210,8 +193,13 @@ function stopWords({ stop }: FormFacts): readonly string[] {
   return stop === 'replayed' ? [stop, 'resent'] : ['lost', stop];
 }
 
-const FORM_FIELDS: readonly QueryField<FormFacts>[] = [
-  { name: 'is', valueOf: stopWords, allowedValues: ['lost', ...FORM_STOPS, 'received', 'taken', 'refused', 'resent'] },
+/** For example `is:lost email:ada since:1h`. */
+export const formQuery = queryOf<FormFacts>(textsOfForm, [
+  {
+    name: 'is',
+    valueOf: stopWords,
+    allowedValues: ['lost', ...FORM_STOPS, 'received', 'taken', 'refused', 'resent'],
+  },
   { name: 'time', valueOf: ({ beganMs }) => beganMs, isMoment: true },
   { name: 'name', valueOf: ({ view }) => nameOfForm(view()) },
   { name: 'company', valueOf: ({ view }) => view().mapped.company },
@@ -219,12 +207,7 @@ const FORM_FIELDS: readonly QueryField<FormFacts>[] = [
   { name: 'oid', valueOf: ({ view }) => view().mapped.oid },
   { name: 'lambda', valueOf: ({ view }) => [view().lambdaName ?? '', view().lambdaId ?? ''] },
   { name: 'execution', valueOf: ({ view }) => view().executionId },
-];
-
-/** Parses a query of forms, e.g. `is:lost email:ada since:1h`. @param nowMs epoch milliseconds */
-export function formQuery(text: string, nowMs: number): Query<FormFacts> {
-  return parseQuery(text, { fields: FORM_FIELDS, textsOf: textsOfForm, nowMs });
-}
+]);
 
 function* textsOfForm({ view, body }: FormFacts): Generator<string> {
   const { id, mapped, reason, lambdaName, executionId } = view();

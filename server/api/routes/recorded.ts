@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { count, id, named, object, recordedBody, strictObject, time, traceId } from '../schemas/parts.ts';
-import { invocation } from './logs.ts';
+import { count, id, logLine, named, object, recordedBody, strictObject, time, traceId } from '../schemas/parts.ts';
+import { invocation, outboundCall } from './logs.ts';
 import { count as amount, choice, countOr, countWithin, required, text, uuid } from './parameter.ts';
 import { defineRoutes, ok, optionalJson, permission, route } from './route.ts';
 
@@ -41,7 +41,7 @@ const wholeRequest = named(
 );
 export type WholeRequest = z.output<typeof wholeRequest>;
 
-export const placesOfPage = {
+const placesOfPage = {
   newest: z.int().describe('Sequence number of the newest entry, for `after`'),
   run: z.string().describe('If this changes, the sequence numbers start again'),
   next: z.int().optional().describe('`before` for the next page'),
@@ -123,13 +123,11 @@ const failure = object('Failure', {
   lambdaId: id,
   lambdaName: z.string(),
   lambdaPath: z.string().optional().describe('Absent if the lambda was deleted'),
-  kind: z
-    .enum(['form', 'call', 'invocation'])
-    .describe('What failed: a form for the CRM, an outbound call, or the invocation'),
+  kind: z.enum(['form', 'call', 'invocation']).describe('A form for the CRM, an outbound call, or the invocation'),
   text: z.string().describe('Description of the failure'),
   isInputInvalid: z
     .boolean()
-    .describe('Whether the newest request failed because its body is not JSON; then no change is reported as a cause'),
+    .describe('The newest request failed because its body is not JSON; no change is a likely cause'),
   count: z.int().describe('Number of failures with the same error'),
   succeeded: z.int().describe('Number of invocations of the lambda that succeeded since the first failure'),
   lost: z.int().describe('Number of failures that no replay has fixed'),
@@ -190,7 +188,7 @@ export type LambdaUse = z.output<typeof lambdaUse>;
 
 const mayReplay = [...permission('lambda.view', 'execution_id'), ...permission('lambda.invoke', 'execution_id')];
 
-export const pageQuery = {
+const pageQuery = {
   scope: uuid('Only below this organization, workspace or environment'),
   limit: countOr(100, 'Maximum number of results', 1, 1_000),
   before: amount('`next` of the previous page', 1),
@@ -199,6 +197,8 @@ export const pageQuery = {
 const q = text('Search terms, all of which must match; `-` before a term excludes it', {
   examples: ['status:error lambda:webform dur:>200 text', 'status:>=500 method:post path:/lead'],
 });
+
+const ofOneLambda = text('Only this lambda', { format: 'uuid' });
 
 const trafficQuery = {
   plane: choice('Only requests to the management API (control) or to public endpoints (gateway)', [
@@ -214,7 +214,7 @@ export const recordedRoutes = defineRoutes('Window', {
     description:
       'Lists invocations of lambdas that you can view, newest first. A page can contain fewer invocations than requested, even ' +
       'none, and still have a `next`.',
-    query: { q, lambda: text('Only this lambda', { format: 'uuid' }), ...pageQuery },
+    query: { q, lambda: ofOneLambda, ...pageQuery },
     answer: ok(
       object('InvocationPage', {
         invocations: z.array(summary),
@@ -242,7 +242,7 @@ export const recordedRoutes = defineRoutes('Window', {
         stopsFirst: z
           .boolean()
           .optional()
-          .describe('For a lambda that is being debugged: pause an attached debugger at the first line of the handler'),
+          .describe('For a debugged lambda: pause an attached debugger at the first line of the handler'),
       }),
       { event: { greeting: 'hello' } },
     ),
@@ -265,6 +265,52 @@ export const recordedRoutes = defineRoutes('Window', {
   readRequest: route('get /inspect/traffic/{request_seq}', 'caller', {
     summary: 'Read a request with headers and bodies',
     answer: ok(wholeRequest),
+  }),
+});
+
+const recordedCall = z.object({
+  seq: z.int(),
+  executionId: id.describe('The invocation that made the call'),
+  lambdaId: id,
+  lambdaName: z.string(),
+  ...outboundCall.omit({ request: true, response: true }).shape,
+});
+export type RecordedCall = z.output<typeof recordedCall>;
+
+const recordedLine = logLine.extend({
+  seq: z.int(),
+  lambdaId: id,
+  lambdaName: z.string(),
+});
+export type RecordedLine = z.output<typeof recordedLine>;
+
+export const outboundListRoutes = defineRoutes('Window', {
+  listOutboundCalls: route('get /inspect/outbound-calls', 'caller', {
+    summary: 'List outbound calls of lambdas',
+    description:
+      'Lists calls and connections of lambdas that you can view, from finished invocations, newest first. A page can contain fewer calls than ' +
+      'requested, even none, and still have a `next`.',
+    query: {
+      q: text('Search terms, as for invocations', { examples: ['is:failed url:crm.example time:>10m'] }),
+      lambda: ofOneLambda,
+      ...pageQuery,
+    },
+    answer: ok(object('OutboundCallPage', { calls: z.array(recordedCall), ...placesOfPage })),
+  }),
+});
+
+export const lineListRoutes = defineRoutes('Logs', {
+  listLogLines: route('get /inspect/log-lines', 'caller', {
+    summary: 'List log lines of lambdas',
+    description:
+      'Lists log lines of lambdas that you can view, newest first. A page can contain fewer lines than requested, even none, and ' +
+      'still have a `next`. To follow one lambda, container or job, use `GET /inspect/logs/{resource_id}`.',
+    query: {
+      q: text('Search terms, as for invocations', { examples: ['stream:stderr lambda:webform "no such lead"'] }),
+      lambda: ofOneLambda,
+      ...pageQuery,
+    },
+    answer: ok(object('LogLinePage', { lines: z.array(recordedLine), ...placesOfPage })),
   }),
 });
 
@@ -302,7 +348,7 @@ export const figureRoutes = defineRoutes('Window', {
       of: required(choice('Which list', FIGURE_LISTS)),
       q,
       scope: pageQuery.scope,
-      lambda: text('Only this lambda', { format: 'uuid' }),
+      lambda: ofOneLambda,
       ...trafficQuery,
       buckets: countWithin('Maximum number of buckets', 1, 1_000, 120),
     },

@@ -63,15 +63,12 @@ export const listQuery = {
   },
 };
 
+const inputSchemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+
 /** Can a property be compared with the text of a parameter? */
 function isScalar(schema: z.ZodType): boolean {
-  const { type } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  const { type } = inputSchemaOf(schema);
   return type !== 'object' && type !== 'array';
-}
-
-/** Can records have properties that the schema does not name? */
-function isOpen(schema: z.ZodType): boolean {
-  return Boolean(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }).additionalProperties);
 }
 
 /** The parameters of the list of one type: it can be filtered by each property with a simple value. */
@@ -80,7 +77,8 @@ export function listQueryOf(type: ResourceType) {
   const shape = Object.entries(shapeOf(type.properties));
   const properties = shape.flatMap(([name, schema]) => (hidden.includes(name) || !isScalar(schema) ? [] : [name]));
   const names = [...listQuery.filter.names, ...properties];
-  return { ...listQuery, filter: { ...listQuery.filter, names, isListedByName: !isOpen(type.properties) } };
+  const isListedByName = !inputSchemaOf(type.properties).additionalProperties;
+  return { ...listQuery, filter: { ...listQuery.filter, names, isListedByName } };
 }
 
 export function listAnswer(schema: z.ZodType) {

@@ -3,15 +3,11 @@ import { COMMIT_HEADER } from '../../model/commit.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import { parseWith } from '../../model/rules/validate.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import type { errorForms } from '../schemas/forms.ts';
 import type { Parameter } from './parameter.ts';
 
 export type Verb = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 type Status = 101 | 200 | 201 | 202 | 204;
-
-/** The error formats: most routes, the security service, its token endpoint, health (D-180, D-171, D-015). */
-export type ErrorForm = keyof typeof errorForms;
 
 export interface Body<Schema extends z.ZodType = z.ZodType> {
   schema: Schema;
@@ -63,8 +59,8 @@ export interface Route {
   answer?: Answer;
   /** Possible error statuses besides those that follow from the other members. */
   errors?: readonly number[];
-  /** Default: `PlatformError`. */
-  errorForm?: ErrorForm;
+  /** Default: that of the path. */
+  errorForm?: 'Health';
   /** Accepted ways to authenticate (default: both). */
   security?: readonly ('bearer' | 'basic')[];
   /** The route also answers without credentials, depending on its target. */
@@ -204,21 +200,13 @@ export const noContent = { status: 204, description: 'Deleted' } as const satisf
 export interface Permission {
   /** `noun.verb`; `*` represents the noun of the resource's type. */
   action: string;
-  /**
-   * The parameter of the path or query, or the member of the body, that contains the id of the resource; `root` is the root organization,
-   * `parent` the parent of the resource in the path.
-   */
+  /** The parameter or member of the body with the id of the resource; `root` is the root organization, `parent` that of the path's resource. */
   on: string;
-  /**
-   * If true, the permission is not needed for the caller's own account, of which users see everything and can change some members (D-117).
-   */
+  /** Not needed for the caller's own account, of which users see everything and can change some members (D-117). */
   isNotOfOwn?: true;
 }
 
-/**
- * The requirement of a route for its caller: none, to be authenticated (the handler restricts the data), to be the root
- * user, or to have all of these permissions (D-117, D-118).
- */
+/** None, to be authenticated (the handler restricts the data), to be root, or to have all of these permissions (D-117, D-118). */
 export type RequiredPermission = 'none' | 'caller' | 'root' | readonly Permission[];
 
 export function permission(action: string, on: string): readonly Permission[] {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PlatformError } from '../../model/errors.ts';
+import { parseWith } from '../../model/rules/validate.ts';
 import { EXAMPLE_ID } from '../../model/types/schema-parts.ts';
 import { readAccountPatch } from '../schemas/account-patch.ts';
 import { health, PATCH_TYPES, patchDocument } from '../schemas/forms.ts';
@@ -14,15 +15,11 @@ import {
   optionalJson,
   permission,
   permissionOrOwn,
-  type Route,
   readJson,
   route,
 } from './route.ts';
 
-/**
- * Placeholder for the lower-case prefix of type names, with which some members of tokens begin (D-080, D-170, D-176). The document replaces
- * it with the configured prefix.
- */
+/** Placeholder for the lower-case prefix of type names, with which some members of tokens begin (D-080, D-170, D-176). */
 export const PREFIX = '{prefix}';
 
 const epochSeconds = z.int().describe('Seconds since 1970');
@@ -131,19 +128,12 @@ const groups = ok(z.array(accountGroup));
 const A_USER = { id: 'account_id', types: ['users'] } as const;
 const A_GROUP = { id: 'group_id', types: ['groups'] } as const;
 
-/** The security service has a separate error format (D-180). */
-function securityRoutes<const Table extends Record<string, Omit<Route, 'tag'>>>(tag: string, table: Table) {
-  const inForm = Object.entries(table).map(([name, row]) => [name, { errorForm: 'SecurityError', ...row }]);
-  return defineRoutes(tag, Object.fromEntries(inForm) as Table); // the same routes, each with its error format
-}
-
 const issues = {
   permission: 'none',
   security: ['basic'],
   answer: ok(token),
   isPrivate: true,
   errors: [429],
-  errorForm: 'TokenError',
   description: 'The client_credentials grant takes an API key and its secret as Basic authentication.',
 } as const;
 const inspects = {
@@ -159,7 +149,7 @@ const readsAccess = {
 } as const;
 
 /** Tokens of an organization; the routes without an organization return less (D-170, D-176, D-177). */
-export const tokenRoutes = securityRoutes('Tokens and keys', {
+export const tokenRoutes = defineRoutes('Tokens and keys', {
   issueToken: {
     route: 'post /security/{fqon}/oauth/issue',
     summary: 'Get an access token: password or client_credentials',
@@ -187,7 +177,7 @@ export const tokenRoutes = securityRoutes('Tokens and keys', {
 });
 
 /** API keys, and revocation of keys and tokens (D-173, D-174). */
-export const keyRoutes = securityRoutes('Tokens and keys', {
+export const keyRoutes = defineRoutes('Tokens and keys', {
   createApiKey: route('post /security/accounts/{account_id}/apiKeys', permissionOrOwn('user.update', A_USER.id), {
     summary: 'Create an API key',
     description:
@@ -214,7 +204,7 @@ export const keyRoutes = securityRoutes('Tokens and keys', {
 const changesLock = { target: A_USER, answer: accountAnswer, errors: [409] } as const;
 
 /** Accounts and group membership (D-178, D-179). */
-export const accountRoutes = securityRoutes('Accounts', {
+export const accountRoutes = defineRoutes('Accounts', {
   readOwnAccount: route('get /security/accounts/self', 'caller', {
     summary: 'Read the account of the caller',
     answer: accountAnswer,
@@ -264,7 +254,7 @@ export const accountRoutes = securityRoutes('Accounts', {
   }),
 });
 
-export const statusRoutes = securityRoutes('Security service', {
+export const statusRoutes = defineRoutes('Security service', {
   readSecurityHealth: route('get /security/health', 'none', {
     summary: 'Check the health of the service',
     answer: ok(health),
@@ -283,10 +273,8 @@ export const statusRoutes = securityRoutes('Security service', {
   }),
 });
 
-/**
- * Organizations with their accounts and groups. These routes must be last, because the first segment can be the name of any organization.
- */
-export const directoryRoutes = securityRoutes('Directories', {
+/** These routes must be last, because the first segment can be the name of any organization. */
+export const directoryRoutes = defineRoutes('Directories', {
   listSecurityOrganizations: route('get /security/orgs', 'caller', {
     summary: 'List the organizations',
     answer: ok(z.array(organization)),
@@ -327,14 +315,8 @@ export const directoryRoutes = securityRoutes('Directories', {
 
 /** Parses form fields; an empty field counts as absent (RFC 6749 section 3.2). Throws 400 for a duplicate (D-171) or missing field. */
 function readFields<Schema extends z.ZodType>(schema: Schema, fields: URLSearchParams): z.output<Schema> {
-  for (const name of new Set(fields.keys())) {
-    if (fields.getAll(name).length > 1) {
-      throw new PlatformError('invalid_body', `form field '${name.slice(0, 64)}' must not be repeated`);
-    }
-  }
-  const { success, data, error } = schema.safeParse(
-    Object.fromEntries([...fields].filter(([, value]) => value !== '')),
-  );
-  if (success) return data;
-  throw new PlatformError('invalid_body', `form field '${error.issues[0]?.path.join('.')}' is missing`);
+  const repeated = [...fields.keys()].find((name, at, names) => names.indexOf(name) < at);
+  if (repeated !== undefined)
+    throw new PlatformError('invalid_body', `form field '${repeated.slice(0, 64)}' must not be repeated`);
+  return parseWith(schema, Object.fromEntries([...fields].filter(([, value]) => value !== '')));
 }

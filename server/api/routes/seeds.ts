@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { typeWords } from '../../model/registry.ts';
-import { codeToRun, count, id, named, object } from '../schemas/parts.ts';
+import { codeToRun, count, id, named, object, patchOperations } from '../schemas/parts.ts';
 import { flag, text } from './parameter.ts';
 import { defineRoutes, ok, ownBody, route, stream } from './route.ts';
 
@@ -18,12 +18,10 @@ const seedChange = z.object({
   type: z.enum(typeWords).describe('Plural name of the type, such as `lambdas`'),
   id: id.optional().describe('Absent for a resource that a dry run would create'),
   action: z.enum(['create', 'update', 'delete', 'unchanged']),
-  patch: z
-    .array(z.object({ op: z.string(), path: z.string(), value: z.unknown().optional() }))
-    .describe(
-      'RFC 6902 operations on the resource in seed format, with references as paths. A created or deleted resource has one `add` ' +
-        'or `remove` of the whole (path ``), an unchanged resource has none',
-    ),
+  patch: patchOperations.describe(
+    'RFC 6902 operations on the resource in seed format, with references as paths. A created or deleted resource has one `add` ' +
+      'or `remove` of the whole (path ``), an unchanged resource has none',
+  ),
 });
 export type SeedChange = z.output<typeof seedChange>;
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { id, named, object } from '../schemas/parts.ts';
 import { defineRoutes, json, noContent, ok, route, SEES_ALL } from './route.ts';
 
+const MAX_BODY_CHARACTERS = 256 * 1024;
 const headers = z.array(z.tuple([z.string().max(256), z.string().max(8_192)])).max(100);
 
 const requestParts = z.strictObject({
@@ -23,10 +24,7 @@ export type RequestToSend = z.output<typeof requestToSend>;
 
 const savedRequest = requestParts.extend({
   name: z.string().trim().min(1).max(80),
-  body: z
-    .string()
-    .max(256 * 1024)
-    .optional(),
+  body: z.string().max(MAX_BODY_CHARACTERS).optional(),
 });
 export type SavedRequest = z.output<typeof savedRequest>;
 

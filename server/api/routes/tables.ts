@@ -7,16 +7,12 @@ import { leadRoutes } from './leads.ts';
 import { liveMapRoutes } from './live-map.ts';
 import { invokeRoutes, logRoutes, plainLogRoutes } from './logs.ts';
 import { mailRoutes } from './mails.ts';
-import { anyRoutes, entitlementTables, referenceRoutes, resourceRoutes } from './meta-any.ts';
+import { anyRoutes, entitlementTables, referenceRoutes } from './meta-any.ts';
 import { documentRoutes, globalRoutes, organizationRoutes, platformRoutes } from './meta-global.ts';
-import { openRoutes } from './meta-open.ts';
-import { recordRoutes } from './meta-records.ts';
-import { referringRoutes, refusedRoutes, typeChangeRoutes } from './meta-refused.ts';
-import { typeTables } from './meta-types.ts';
+import { recordRoutes, resourceRoutes, typeTables } from './meta-records.ts';
 import { outboundRoutes } from './outbound.ts';
 import { publishingRoutes } from './publishing.ts';
-import { failureRoutes, figureRoutes, recordedRoutes } from './recorded.ts';
-import { lineListRoutes, outboundListRoutes } from './recorded-parts.ts';
+import { failureRoutes, figureRoutes, lineListRoutes, outboundListRoutes, recordedRoutes } from './recorded.ts';
 import { roleRoutes } from './roles.ts';
 import type { Routes } from './route.ts';
 import { searchRoutes } from './search.ts';
@@ -27,7 +23,7 @@ import { treeRoutes } from './tree.ts';
 import { accessRoutes, settingsRoutes, windowRoutes } from './window.ts';
 import { workbenchRoutes } from './workbench.ts';
 
-const resourceTables: readonly Routes[] = [
+export const contractTables: readonly Routes[] = [
   platformRoutes,
   documentRoutes,
   organizationRoutes,
@@ -38,17 +34,12 @@ const resourceTables: readonly Routes[] = [
   anyRoutes,
   ...entitlementTables,
   referenceRoutes,
+  tokenRoutes,
+  keyRoutes,
+  accountRoutes,
+  directoryRoutes,
+  statusRoutes,
 ];
-
-/** Routes that always fail: the server mounts them, but the document does not list them. */
-export const refusingTables: readonly Routes[] = [
-  refusedRoutes,
-  referringRoutes,
-  typeChangeRoutes,
-  { patchList: openRoutes.patchList, patchChildren: openRoutes.patchChildren },
-];
-
-const securityTables: readonly Routes[] = [tokenRoutes, keyRoutes, accountRoutes, directoryRoutes, statusRoutes];
 
 /** The platform's additions to the specification: all routes below `/inspect` and `/log`, in the order of the document. */
 export const emulatorTables = [
@@ -83,7 +74,5 @@ export const emulatorTables = [
   treeRoutes,
   containerRoutes,
 ] as const satisfies readonly Routes[];
-
-export const contractTables: readonly Routes[] = [...resourceTables, ...securityTables];
 
 export const controlPlaneTables: readonly Routes[] = [...contractTables, ...emulatorTables];

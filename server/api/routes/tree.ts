@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { typeWords } from '../../model/registry.ts';
 import { isTypeWord, type TypeWord } from '../../model/type-words.ts';
-import { id, object, time } from '../schemas/parts.ts';
+import { count, id, object, time } from '../schemas/parts.ts';
 import { choice, countOr, flag, list, text, uuid } from './parameter.ts';
 import { defineRoutes, ok, permission, route } from './route.ts';
 
-const count = z.int().min(0);
 const collection = z.enum(typeWords);
 
 /** The part of a resource that a row of a tree or list needs. */

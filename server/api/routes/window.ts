@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { EXAMPLE_ID } from '../../model/types/schema-parts.ts';
 import { apiKey, count, id, named, object, strictObject, time } from '../schemas/parts.ts';
+import { containerEngine } from './containers.ts';
 import { created, defineRoutes, json, noContent, ok, ownBody, permission, route, stream } from './route.ts';
 
 const key = z
@@ -38,15 +39,7 @@ const platformStatus = object('PlatformStatus', {
     isHealthy: z.boolean(),
     message: z.string().optional(),
   }),
-  engines: z.array(
-    z.object({
-      address: z.string(),
-      state: z.string(),
-      version: z.string().optional(),
-      reason: z.string().optional(),
-      providers: z.array(z.string()),
-    }),
-  ),
+  engines: z.array(containerEngine),
   processes: z
     .object({ processes: z.int(), spares: z.int(), running: z.int(), waiting: z.int() })
     .describe('Child processes of lambdas'),

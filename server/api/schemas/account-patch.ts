@@ -18,8 +18,8 @@ const USER_POINTERS: ReadonlyMap<string, string> = new Map([
 const ALWAYS_SHOWN: readonly string[] = ['/properties/firstName', '/properties/lastName'];
 
 /**
- * Converts a JSON Patch on an account, or an object with the members to change (null counts as absent, D-030), to operations on the record of
- * the user. Throws 400 for a malformed body, 422 for a path that is not an account member (D-092).
+ * The operations on the user's record of a JSON Patch, or of an object with the members to change (null counts as absent, D-030). Throws 400
+ * for a malformed body, 422 for a path that is not an account member (D-092).
  */
 export function readAccountPatch(body: Json | undefined): Operation[] {
   if (!isJsonObject(body)) return parsePatch(body).map(onUser);

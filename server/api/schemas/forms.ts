@@ -76,3 +76,9 @@ export const errorForms = {
   }),
   Health: health,
 };
+
+/** The error format of a path: some requests are refused before their service sees them (D-180). @param path '' if it is unknown */
+export function errorFormOf(path: string): 'PlatformError' | 'SecurityError' | 'TokenError' {
+  if (/^\/security(\/[^/]+)?\/oauth\/issue\/?$/.test(path)) return 'TokenError';
+  return /^\/security(\/|$)/.test(path) ? 'SecurityError' : 'PlatformError';
+}

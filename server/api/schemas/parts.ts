@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { TypeWord } from '../../model/type-words.ts';
 
 const schemas = new Map<string, z.ZodType>();
 
@@ -31,14 +30,12 @@ export const traceId = z
   .describe('ID of the trace (W3C trace context)');
 export const count = z.int().min(0);
 
-export const A_LAMBDA = { id: 'lambda_id', types: ['lambdas'] } as const satisfies Target;
+export const A_LAMBDA = { id: 'lambda_id', types: ['lambdas'] } as const;
 /** Types with instances. */
-export const A_WORKLOAD = { id: 'container_id', types: ['containers', 'jobs'] } as const satisfies Target;
+export const A_WORKLOAD = { id: 'container_id', types: ['containers', 'jobs'] } as const;
 
-interface Target {
-  id: string;
-  types: readonly TypeWord[];
-}
+/** RFC 6902. */
+export const patchOperations = z.array(z.object({ op: z.string(), path: z.string(), value: z.unknown().optional() }));
 
 /** Code that runs because of a change of the world (D-215). */
 export const codeToRun = z.object({

@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler } from 'express';
-import { type ErrorCode, errorCodes } from '../../model/error-codes.ts';
+import { ERROR_CODES, type ErrorCode, errorCodes } from '../../model/error-codes.ts';
 import { PlatformError, toPlatformError } from '../../model/errors.ts';
+import { errorFormOf } from '../schemas/forms.ts';
 
 /** The last handler of a router (D-180). A thrown value other than PlatformError is reported to `onFault`; the client gets a 500 without details. */
 export function answerErrors(onFault: (fault: unknown) => void): ErrorRequestHandler {
@@ -14,26 +15,23 @@ export function answerErrors(onFault: (fault: unknown) => void): ErrorRequestHan
   };
 }
 
-/** Codes of errors from express by status; any other status becomes 400. */
-const EXPRESS_CODES: Readonly<Record<number, ErrorCode>> = {
-  403: 'forbidden',
-  404: 'not_found',
-  413: 'body_too_large',
-  416: 'range_not_satisfiable',
-};
+/** The usual reason of a status, for errors that come without one and for clients that compare reasons. */
+export function reasonFor(status: number): ErrorCode {
+  if (status === 503) return 'overloaded';
+  const unknownStatus = status < 500 ? 'invalid_request' : 'internal_error';
+  return ERROR_CODES.find((code) => errorCodes[code].status === status) ?? unknownStatus;
+}
 
 /** Errors from express about a request are client errors. Their messages can contain local paths. */
 function refusalIn(thrown: unknown): unknown {
   if (thrown instanceof URIError) return thrown;
   const { status, statusCode } = Object(thrown);
   if (typeof status !== 'number' || status !== statusCode || status < 400 || status > 499) return thrown;
-  const reason = EXPRESS_CODES[status] ?? 'invalid_request';
+  const reason = reasonFor(status);
   return new PlatformError(
     reason,
     `the request cannot be handled (${STATUS_CODES[errorCodes[reason].status]}). Check the URL.`,
-    {
-      cause: thrown,
-    },
+    { cause: thrown },
   );
 }
 
@@ -47,16 +45,20 @@ export class TokenError extends PlatformError {
   }
 }
 
-/** The body of an error, in the form of the path's service: some are refused before it sees them (D-180). @param path '' if it is unknown */
+/** The body of an error in the format of its path (D-180). @param path '' if it is unknown */
 export function errorBody(path: string, error: PlatformError): object {
-  if (/^\/security(\/[^/]+)?\/oauth\/issue\/?$/.test(path)) {
-    return { error: tokenErrorOf(error), error_description: error.message, code: error.status };
-  }
-  if (!/^\/security(\/|$)/.test(path)) return error.body();
   const { status: code, reason, message, details } = error;
-  // Each violation with its location, for the author of a program.
-  const developerMessage = details?.map(({ pointer, message }) => `${pointer}: ${message}`).join('; ') ?? message;
-  return { code, reason, message, resource: path.slice(0, MAX_PATH_CHARACTERS), developerMessage };
+  switch (errorFormOf(path)) {
+    case 'TokenError':
+      return { error: tokenErrorOf(error), error_description: message, code };
+    case 'SecurityError': {
+      // Each violation with its location, for the author of a program.
+      const developerMessage = details?.map(({ pointer, message }) => `${pointer}: ${message}`).join('; ') ?? message;
+      return { code, reason, message, resource: path.slice(0, MAX_PATH_CHARACTERS), developerMessage };
+    }
+    default:
+      return error.body();
+  }
 }
 
 const MAX_PATH_CHARACTERS = 1_000;

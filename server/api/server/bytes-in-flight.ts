@@ -1,18 +1,12 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { PlatformError } from '../../model/errors.ts';
 import { refuseConnection } from './connection-faults.ts';
 
 const DEFAULT_MAX_BYTES = 256 * 1024 * 1024;
 /** Interval at which unread bytes of responses are measured. */
 const LOOK_MS = 250;
-/**
- * Interval of checks, after connections were closed, for whether the flood is over and their memory can be collected.
- */
-const COLLECT_MS = 2_000;
 const REFUSAL = new PlatformError(
   'overloaded',
   'too many incomplete requests and unread responses are open. Repeat the request later.',
@@ -40,16 +34,14 @@ interface Connection {
 const connections = new WeakMap<Socket, Connection>();
 
 /**
- * Limits the memory that all clients of a listener together can hold: by bodies of requests without a response, and by responses that
- * they do not read. Above it, the connection that has made no progress for the longest time is closed, with a 503 if possible. Call this
- * when the server has its listeners.
+ * Limits the memory that all clients of a listener hold by bodies of requests without a response, and by responses that they do not read.
+ * Above it, the connection that has made no progress for the longest time is closed. Call this when the server has its listeners.
  */
 export function limitBytesInFlight(server: Server, limits: FlightLimits = {}): void {
   const flight = new BytesInFlight(limits);
   // A listener for one of these changes what node:http does with such requests, so only those of the server are added to.
-  for (const event of ['request', 'checkContinue', 'upgrade'].filter(
-    (eventName) => server.listenerCount(eventName) > 0,
-  )) {
+  for (const event of ['request', 'checkContinue', 'upgrade']) {
+    if (server.listenerCount(event) === 0) continue;
     server.prependListener(event, (request: IncomingMessage, second: ServerResponse | Duplex) =>
       flight.follow(request, second instanceof ServerResponse ? second : undefined),
     );
@@ -77,7 +69,6 @@ class BytesInFlight {
   readonly #connections = new Set<Connection>();
   #bodyBytes = 0;
   #timer: NodeJS.Timeout | undefined;
-  #collecting: NodeJS.Timeout | undefined;
 
   constructor({ requestBodyBytes = 0, maxBytes, headers = {}, bodyOf }: FlightLimits) {
     this.#maxBytes = maxBytes ?? Math.max(DEFAULT_MAX_BYTES, 4 * requestBodyBytes);
@@ -146,25 +137,9 @@ class BytesInFlight {
     }
   }
 
-  /** V8 collects large buffers when more are allocated, and after a flood nothing may be. */
-  #collect(): void {
-    const holding = [...this.#connections].reduce(
-      (sum, { bodyBytes, unreadBytes }) => sum + bodyBytes + unreadBytes,
-      0,
-    );
-    if (holding > this.#maxBytes / 4) {
-      this.#collecting?.refresh();
-      return;
-    }
-    this.#collecting = undefined;
-    setFlagsFromString('--expose-gc');
-    runInNewContext('gc')();
-  }
-
   #close(connection: Connection): void {
     const { socket, request, response } = connection;
     this.#connections.delete(connection);
-    this.#collecting ??= setTimeout(() => this.#collect(), COLLECT_MS).unref();
     // With a response that has begun, or that waits for those of earlier requests, a refusal would be read as a part of another one.
     if (!response || response.headersSent || response.socket !== socket) socket.destroy();
     else {

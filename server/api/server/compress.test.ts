@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { basic } from '../../testing/client.ts';
 import { sharedPlatform } from '../../testing/platform.ts';
@@ -28,24 +28,20 @@ async function ask(path: string, encodings?: string, method = 'GET') {
 describe('a response of the control plane', () => {
   beforeAll(() => root().post('/root/providers/initialize'));
 
-  it.each([
-    ['gzip', 'gzip, deflate', gunzipSync],
-    ['br', 'br', brotliDecompressSync],
-    ['gzip', '*', gunzipSync],
-  ])('over 1 kB is compressed with %s for "Accept-Encoding: %s"', async (encoding, accepted, decompress) => {
+  it.each(['gzip, deflate', '*'])('over 1 kB is compressed with gzip for "Accept-Encoding: %s"', async (accepted) => {
     const plain = await ask(LIST);
     const { headers, body } = await ask(LIST, accepted);
-    expect(headers['content-encoding']).toBe(encoding);
+    expect(headers['content-encoding']).toBe('gzip');
     expect(headers['content-type']).toBe(plain.headers['content-type']);
     expect(Number(headers['content-length'] ?? body.length)).toBe(body.length);
     expect(body.length).toBeLessThan(plain.body.length);
-    expect(decompress(body)).toEqual(plain.body);
+    expect(gunzipSync(body)).toEqual(plain.body);
   });
 
   it.each([
     ['without Accept-Encoding', LIST, undefined],
     ['for a client that excludes it', LIST, 'gzip;q=0, identity'],
-    ['for other encodings', LIST, 'zstd'],
+    ['for other encodings', LIST, 'br, zstd'],
     ['when it is small', '/meta/sync', 'gzip'],
   ])('is not compressed %s', async (_case, path, accepted) => {
     const { headers, body } = await ask(path, accepted);

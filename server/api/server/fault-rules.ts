@@ -1,7 +1,7 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { ERROR_CODES, type ErrorCode, type ErrorStatus, errorCodes } from '../../model/error-codes.ts';
+import type { ErrorStatus } from '../../model/error-codes.ts';
 import { PlatformError } from '../../model/errors.ts';
 import {
   type FaultRequest,
@@ -12,6 +12,7 @@ import {
   MAX_SEED,
 } from '../../model/fault-rule.ts';
 import { matchesStars } from '../../model/matches-stars.ts';
+import { reasonFor } from './answer-error.ts';
 
 /** The header of every response to which a fault rule applied; its value is the rule's ID (D-221). */
 export const FAULT_HEADER = 'X-Terrarium-Fault';
@@ -28,13 +29,6 @@ export class SimulatedError extends PlatformError {
   override get status(): ErrorStatus {
     return this.#status as ErrorStatus; // or another status that the rule names
   }
-}
-
-/** Returns the usual reason of a status, so that clients that compare reasons act as they would. */
-function reasonFor(status: number): ErrorCode {
-  if (status === 503) return 'overloaded';
-  const unknownStatus = status < 500 ? 'invalid_request' : 'internal_error';
-  return ERROR_CODES.find((code) => errorCodes[code].status === status) ?? unknownStatus;
 }
 
 export interface Fault {

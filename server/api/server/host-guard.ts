@@ -53,10 +53,7 @@ export function isWrite(request: Parameters<typeof isWebSocketHandshake>[0]): bo
   return !READING.includes(request.method) || isWebSocketHandshake(request);
 }
 
-/**
- * True if this is a write request from a page of another origin. Browsers send plain forms anywhere and include the
- * origin of the page; other clients send no origin.
- */
+/** True for a write from a page of another origin: browsers send plain forms anywhere, with the origin of the page. */
 export function isForeignWrite(request: Parameters<typeof isWrite>[0]): boolean {
   if (!isWrite(request)) return false;
   const { headers } = request;

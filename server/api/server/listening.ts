@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { IncomingMessage, type Server, type ServerOptions, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import type { Express } from 'express';
@@ -60,9 +60,8 @@ const ANNOUNCED_MS = 5_000;
 const UNANNOUNCED_MS = 10_000;
 
 /**
- * Options for a listener with keep-alive connections. The listener waits longer than it announces, because a client can send a request at
- * the last moment or notice the end late on a busy machine. Otherwise the client would get ECONNRESET and could not know whether the
- * request was executed.
+ * Options for a listener with keep-alive connections. It waits longer than it announces: a client that sends at the last moment would get
+ * ECONNRESET and could not know whether the request was executed.
  */
 export function keepIdleConnections(announcedMs = ANNOUNCED_MS): ServerOptions {
   class PatientResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
@@ -120,22 +119,17 @@ const LAST_ANSWERS_MS = 500;
 const READING = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Shutdown of the control plane in two steps, so that every change is acknowledged. After `begin`, writes are refused and responses close
- * their connection; lambdas that are finishing can still read. `end` then stops listening, waits for running requests and closes all
- * connections.
+ * Shutdown of the control plane in two steps, so that every change is acknowledged: after `begin`, writes are refused, and lambdas that are
+ * finishing can still read; `end` waits for running requests and closes all connections.
  */
 export class GracefulShutdown {
   readonly #open = new Set<ServerResponse>();
-  readonly #events = new EventEmitter();
   #beganAtMs: number | undefined;
 
   /** Call this before each response. Throws PlatformError 503 for writes after the start of the shutdown. */
   track(request: IncomingMessage, response: ServerResponse): void {
     this.#open.add(response);
-    response.once('close', () => {
-      this.#open.delete(response);
-      this.#events.emit('closed');
-    });
+    response.once('close', () => this.#open.delete(response));
     if (this.#beganAtMs === undefined) return;
     response.setHeader('Connection', 'close');
     if (READING.has(request.method ?? '')) return;
@@ -167,7 +161,9 @@ export class GracefulShutdown {
   /** Resolves when no request is open or the time is over. */
   async #answered(timeoutMs: number): Promise<void> {
     const signal = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
-    while (this.#open.size > 0 && !signal.aborted)
-      await once(this.#events, 'closed', { signal }).catch(() => undefined); // the time is over
+    for (const response of this.#open) {
+      if (signal.aborted) return;
+      await once(response, 'close', { signal }).catch(() => undefined); // the time is over
+    }
   }
 }

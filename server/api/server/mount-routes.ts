@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler, type Response, type Router } from 'express';
 import type { Authorizer, Caller } from '../../model/caller.ts';
-import { PlatformError, rootOnly } from '../../model/errors.ts';
+import { forbidden, PlatformError } from '../../model/errors.ts';
 import { parseUuid, type StoredResource, type WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord } from '../../model/registry.ts';
 import { requireRightTo } from '../../model/rules/actions.ts';
@@ -41,9 +41,7 @@ export interface RouteGuard<Given extends object = object> {
 /** The target of a path segment: a resource, a part of a resource, or a word. */
 type Findable = StoredResource | { readonly resource: StoredResource } | string;
 
-/**
- * Resolves path parameters by name. Throws 404, or 400 for an invalid id. Undefined: the next route of the same address gets the request.
- */
+/** Resolve path parameters by name. Throw 404, or 400 for an invalid id; with undefined, the next route of the address is tried. */
 export type ParamResolvers = Readonly<Record<string, (text: string, path: Path, req: Request) => Findable | undefined>>;
 
 type FoundOf<R extends Omit<Route, 'tag'>, F extends ParamResolvers> = {
@@ -92,13 +90,11 @@ export function mountRoutes<
   return routerOf(mountedRoutes(table, guard, handlers, resolvers));
 }
 
-/**
- * Mounts the routes of several tables. If several routes have the same address, the more specific one is tried first, then the earlier one.
- */
+/** Mounts the routes of several tables. Of routes with the same address, the more specific one is tried first, then the earlier one. */
 export function routerOf(...tables: readonly (readonly MountedRoute[])[]): Router {
   const all = tables.flat();
   const ordered = all
-    .toSorted((a, b) => bySegments(a.row, b.row))
+    .toSorted((a, b) => opennessOf(a.row).localeCompare(opennessOf(b.row), 'en'))
     .map((mounted) => ({ ...mounted, address: addressOf(mounted.row) }));
   const routersByLength = new Map<number, Router>();
   // So that few paths are compared. Created on first use: compiling all paths takes a twentieth of the startup time.
@@ -134,10 +130,7 @@ function lengthOf(path: string): number {
   return path.split('/').length - (path.endsWith('/') ? 1 : 0);
 }
 
-/**
- * Mounts the routes of a table. For each request: resolve the caller, resolve the path, check the permission, parse query and body, call
- * the handler. Throws for a route without a handler.
- */
+/** For each request: resolve the caller and the path, check the permission, parse query and body, call the handler. */
 export function mountedRoutes<
   Table extends Routes,
   F extends ParamResolvers = Record<never, never>,
@@ -210,13 +203,7 @@ function addressOf({ route }: Route): Address {
   return [verb as 'get', path.replace(/^\/[^/]+/, '').replace(/\{(\w+)\}/g, ':$1')];
 }
 
-/** Sorts more specific paths before others with as many segments, and routes with a required query parameter first. */
-function bySegments(a: Route, b: Route): number {
-  const [opennessA, opennessB] = [opennessOf(a), opennessOf(b)];
-  return opennessA < opennessB ? -1 : Number(opennessA > opennessB);
-}
-
-/** A letter per segment; parameters sort last. */
+/** A letter per segment and one for a required query parameter: what accepts more sorts later. */
 function opennessOf({ route, when }: Route): string {
   const letters = route.split('/').map((segment) => (segment.startsWith('{') ? 'o' : 'l'));
   return [...letters, when === undefined ? 'o' : 'l'].join('');
@@ -259,12 +246,11 @@ function actionOf(action: string, path: Path, resource: StoredResource): string 
   return `${isTypeWord(segment) ? typeOfWord(segment).singular : segment}.${verb}`;
 }
 
-/** Throws 403 for other users. @param failsAs as in `Route` */
+/** Throws 403 for other users (D-118). @param failsAs as in `Route` */
 export function requireRoot({ isRoot }: Caller, failsAs?: string): void {
   if (isRoot) return;
-  throw failsAs === undefined
-    ? new PlatformError('forbidden', 'only the root user may do this; sign in as root')
-    : rootOnly(failsAs);
+  const message = 'only the root user may do this; sign in as root';
+  throw failsAs === undefined ? new PlatformError('forbidden', message) : forbidden(failsAs, { pointer: '/', message });
 }
 
 /** The resource with that id and one of the types; any type if none is given. Throws 400, 404. */
@@ -276,10 +262,7 @@ export function targetOf({ view }: Pick<RouteGuard, 'view'>, text: string, types
   throw new PlatformError('not_found', `${noun} ${id} not found${resource ? `: ${describeKind(resource)}` : ''}`);
 }
 
-/**
- * Parses the parameters that the route declares. Throws 400 for a repeated, invalid or unknown one. The result for an empty query is
- * cached.
- */
+/** Parses the parameters that the route declares. Throws 400 for a repeated, invalid or unknown one. */
 function queryReader({ query: parametersByName = {}, isStrict }: Pick<Route, 'query' | 'isStrict'>) {
   const parameters = Object.entries(parametersByName);
   const read = (query: URLSearchParams): Readonly<Record<string, unknown>> => {

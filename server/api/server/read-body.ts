@@ -61,23 +61,22 @@ export function parseJson(text: string): Json {
   return value;
 }
 
-/**
- * The request body as text (empty if there is none) and its media type in lower case. Throws 415 for a non-empty body of another type, 413
- * above the limit, 400 for invalid UTF-8.
- */
+/** The body as text, '' if there is none. Throws 415 for a non-empty body of another type, 413 above the limit, 400 for invalid UTF-8. */
 export async function readText(
   req: IncomingMessage,
   acceptedTypes: readonly string[],
 ): Promise<{ type: string; text: string }> {
   const bytes = await readBytes(req);
   const type = mediaTypeOf(req);
-  if (bytes.length > 0 && !acceptedTypes.includes(type)) {
-    throw new PlatformError(
-      'unsupported_media_type',
-      `the content type is not supported. Send the body as ${acceptedTypes.join(' or ')} and set the Content-Type header.`,
-    );
-  }
+  if (bytes.length > 0 && !acceptedTypes.includes(type)) throw unsupportedType(acceptedTypes);
   return { type, text: textOf(bytes) };
+}
+
+function unsupportedType(acceptedTypes: readonly string[]): PlatformError {
+  return new PlatformError(
+    'unsupported_media_type',
+    `the content type is not supported. Send the body as ${acceptedTypes.join(' or ')} and set the Content-Type header.`,
+  );
 }
 
 /** The JSON body of a request, undefined if it is empty (D-007). Throws as `readText` does, and 400 for invalid JSON. */
@@ -86,15 +85,11 @@ export async function readJson(req: IncomingMessage, types: readonly string[] = 
   return text === '' ? undefined : parseJson(text);
 }
 
-/** The form fields of a request, in the order of the request. Throws 415 unless it is `application/x-www-form-urlencoded` (D-171). */
+/** The form fields of a request, in the order of the request. Throws as `readText` does, and 415 also for an empty body (D-171). */
 export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
-  const bytes = await readBytes(req);
-  if (mediaTypeOf(req) !== FORM_TYPE)
-    throw new PlatformError(
-      'unsupported_media_type',
-      `the content type is not supported. Send the fields as ${FORM_TYPE} and set the Content-Type header.`,
-    );
-  return new URLSearchParams(textOf(bytes));
+  const { type, text } = await readText(req, [FORM_TYPE]);
+  if (type !== FORM_TYPE) throw unsupportedType([FORM_TYPE]);
+  return new URLSearchParams(text);
 }
 
 /** Shared by all requests without a query. */

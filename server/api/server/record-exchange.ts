@@ -60,25 +60,19 @@ function watchBody(response: ServerResponse): BodyCapture {
     if (typeof chunk === 'string') capture.add(Buffer.from(chunk));
     else if (chunk instanceof Uint8Array) capture.add(chunk);
   };
-  const [write, end] = [response.write, response.end];
-  // These methods have several signatures, all of which begin with the chunk.
-  response.write = function watchedWrite(this: ServerResponse, ...args: unknown[]) {
-    see(args[0]);
-    return Reflect.apply(write, this, args);
-  } as typeof write;
-  response.end = function watchedEnd(this: ServerResponse, ...args: unknown[]) {
-    see(args[0]);
-    return Reflect.apply(end, this, args);
-  } as typeof end;
+  for (const name of ['write', 'end'] as const) {
+    const method = response[name];
+    // Its signatures all begin with the chunk.
+    response[name] = function watched(this: ServerResponse, ...args: unknown[]) {
+      see(args[0]);
+      return Reflect.apply(method, this, args);
+    } as never;
+  }
   return capture;
 }
 
 function linesOf(headers: OutgoingHttpHeaders): string[] {
-  const lines: string[] = [];
-  for (const name in headers) {
-    const value = headers[name] ?? '';
-    if (Array.isArray(value)) for (const line of value) lines.push(name, line);
-    else lines.push(name, String(value));
-  }
-  return lines;
+  return Object.entries(headers).flatMap(([name, value = '']) =>
+    [value].flat().flatMap((line) => [name, String(line)]),
+  );
 }

@@ -18,33 +18,23 @@ interface Line {
 }
 
 /**
- * Handles the requests of each connection one after the other. node:http emits all pipelined requests of a packet at once, possibly
- * thousands in one turn of the event loop, which blocks other clients. Here the next request starts when the previous response is over and
- * other connections had their turn. A request on an idle connection starts immediately, without a listener of its own.
+ * Starts the next request of a connection when the previous response is over and other connections had their turn: node:http emits all
+ * pipelined requests of a packet at once, possibly thousands, which would block other clients.
  */
 export class RequestTurns {
   readonly #lines = new WeakMap<Socket, Line>();
 
   /** A request listener that passes each request on in its turn; never if the connection is closed by then. */
   schedule(listener: RequestListener): RequestListener {
-    return (request, response) => {
-      const line = this.#lineOf(request.socket);
-      if (line.waiting.length === 0 && isIdle(line)) {
-        line.current = response;
-        listener(request, response);
-      } else this.#take(request.socket, line, { begin: () => listener(request, response), response });
-    };
+    return (request, response) => this.#take(request.socket, { begin: () => listener(request, response), response });
   }
 
   /** Calls back when the connection has no open request; never if it is closed by then. */
   whenAnswered(socket: Socket, begin: () => void): void {
-    this.#take(socket, this.#lineOf(socket), { begin });
+    this.#take(socket, { begin });
   }
 
-  /**
-   * Calls back when invalid bytes can be refused: after the earlier responses. If a response has already started, the fault cannot be
-   * reported and the connection is closed.
-   */
+  /** Calls back when invalid bytes can be refused, after the earlier responses. If their response has started, closes the connection. */
   whenRefusable(socket: Socket, refuse: () => void): void {
     const line = this.#lineOf(socket);
     const queued = line.waiting.at(-1);
@@ -67,12 +57,10 @@ export class RequestTurns {
     return line;
   }
 
-  #take(socket: Socket, line: Line, turn: Turn): void {
-    if (isIdle(line)) {
-      this.#begin(socket, line, turn);
-      return;
-    }
-    if (line.waiting.push(turn) === 1) this.#continueAfter(socket, line);
+  #take(socket: Socket, turn: Turn): void {
+    const line = this.#lineOf(socket);
+    if (isIdle(line)) this.#begin(socket, line, turn);
+    else if (line.waiting.push(turn) === 1) this.#continueAfter(socket, line);
     if (line.waiting.length > MAX_WAITING) suspend(socket, line);
   }
 

@@ -8,9 +8,7 @@ export interface UpgradedConnection {
   head: Buffer;
 }
 
-/**
- * A response for an upgrade request, which node:http has detached from its connection. The connection is closed after any status but 101.
- */
+/** A response for an upgrade request, which node:http has detached. The connection is closed after any status but 101. */
 export function responseOn(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -24,10 +22,7 @@ export function responseOn(socket: Socket, request: IncomingMessage): ServerResp
   return response;
 }
 
-/**
- * Is the request the opening handshake of a WebSocket (RFC 6455, 4.1)? A request with a body is not, because its end could not be
- * distinguished from frames.
- */
+/** Is the request a handshake of a WebSocket (RFC 6455, 4.1)? Not with a body, whose end would look like frames. */
 export function isWebSocketHandshake({
   method,
   httpVersion,
@@ -38,10 +33,7 @@ export function isWebSocketHandshake({
   return method === 'GET' && httpVersion === '1.1' && protocols.includes('websocket') && !hasBody;
 }
 
-/**
- * Options of a server that only upgrades to WebSockets and handles other upgrade requests like plain requests (allowed by RFC 9110, 7.8).
- * Node.js before 22.21 does not support the option: see `readAsPlainRequest`.
- */
+/** Other upgrade requests are plain requests (RFC 9110, 7.8). Before Node.js 22.21, `readAsPlainRequest` does this. */
 export function upgradeWebSocketsOnly(): ServerOptions {
   // Not in the types of the oldest supported version of Node.js.
   const options: ServerOptions & { shouldUpgradeCallback(request: IncomingMessage): boolean } = {
@@ -70,10 +62,7 @@ export function takeConnection(request: IncomingMessage): UpgradedConnection | u
   return { socket, head };
 }
 
-/**
- * Re-parses a request for another upgrade as a plain request. For versions of Node.js without `upgradeWebSocketsOnly`, which pass all
- * upgrade requests to the listener with an unread body.
- */
+/** Re-parses a request for another upgrade as a plain one, where Node.js has passed it on with an unread body. */
 export function readAsPlainRequest(server: Server, socket: Socket, request: IncomingMessage, head: Buffer): void {
   const { rawHeaders } = request;
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];

@@ -17,10 +17,7 @@ export function refuseLargeBody(request: IncomingMessage, maxBytes: number): voi
   if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/**
- * The whole request body. Throws 413 as soon as the size exceeds the limit: the rest is read and discarded, so that the client gets the
- * response. Throws ClientDisconnected if the client disconnects.
- */
+/** Throws 413 above the limit and discards the rest, so that the client gets the response. Throws ClientDisconnected. */
 export async function readWholeBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   refuseLargeBody(request, maxBytes);
   countBody(request);
@@ -44,10 +41,7 @@ export async function readWholeBody(request: IncomingMessage, maxBytes: number):
   }
 }
 
-/**
- * The bytes of a body that have arrived. From its second chunk on they are in memory that the system gets back at once:
- * pieces that are allocated and freed one by one stay with the process, because others are in use between them.
- */
+/** From its second chunk on, a body is in one memory that the system gets back at once: small pieces would stay with the process. */
 class IncompleteBody {
   readonly #maxBytes: number;
   #first: Buffer | undefined;

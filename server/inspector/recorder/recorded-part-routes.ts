@@ -1,17 +1,12 @@
 import type { Router } from 'express';
-import {
-  lineListRoutes,
-  outboundListRoutes,
-  type RecordedCall,
-  type RecordedLine,
-} from '../../api/routes/recorded-parts.ts';
+import { lineListRoutes, outboundListRoutes, type RecordedCall, type RecordedLine } from '../../api/routes/recorded.ts';
 import { isWarnedQuery, lineQuery, type OutboundFacts, outboundQuery } from '../../api/routes/recorded-queries.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import type { LogLine } from '../../model/invocation.ts';
 import { exactTimeOf } from '../../model/iso-time.ts';
 import type { StoredResource } from '../../model/record.ts';
 import type { ByteLog } from '../../storage/records/byte-log.ts';
-import type { PageQuery, Placed } from '../../storage/records/record-log.ts';
+import type { Placed } from '../../storage/records/record-log.ts';
 import {
   type RecordedCall as Call,
   detailsOf,
@@ -21,7 +16,6 @@ import {
   toReferredView,
   traceOfInvocation,
 } from './recorded-invocation.ts';
-import type { Recorder } from './recorder.ts';
 import { MAX_LOOKED, pageOf, type RecordedData, readingFor, readQuery } from './recorder-routes.ts';
 import { toSearchedText } from './shown-body.ts';
 
@@ -37,39 +31,6 @@ interface PlacedCall {
   seq: number;
   invocation: RecordedInvocation;
   call: Call;
-}
-
-interface CallPageQuery extends Omit<PageQuery<never>, 'isWanted' | 'maxLooked'> {
-  isOf(invocation: RecordedInvocation): boolean;
-  isWanted(call: PlacedCall): boolean;
-}
-
-/** Calls of lambdas, newest first. `next` leads on, as `before`, when older ones may follow. */
-function pageOfCalls(
-  { invocations, bodies }: Pick<Recorder, 'invocations' | 'bodies'>,
-  { before, after = 0, isOf, isWanted, ...page }: CallPageQuery,
-): { calls: PlacedCall[]; next: number | undefined } {
-  const { limit } = page;
-  const calls: PlacedCall[] = [];
-  const { next } = invocations.page({
-    ...page,
-    maxLooked: MAX_LOOKED,
-    before: before === undefined ? undefined : Math.trunc(before / CALLS_EACH) + 1,
-    // Of an invocation whose calls are known to a part, the others may be new.
-    after: Math.max(0, Math.trunc((after + 1) / CALLS_EACH) - 1),
-    isWanted: ({ seq, item }) => {
-      // The page is full: what is read beyond it would be thrown away.
-      if (calls.length >= limit) return true;
-      if (!isOf(item)) return false;
-      const found = callsIn(bodies, { seq, item })
-        .filter((call) => call.seq > after && (before === undefined || call.seq < before))
-        .filter(isWanted);
-      calls.push(...found);
-      return found.length > 0;
-    },
-  });
-  if (calls.length < limit) return { calls, next: next === undefined ? undefined : next * CALLS_EACH };
-  return { calls: calls.slice(0, limit), next: calls[limit - 1]?.seq };
 }
 
 export function callsIn(
@@ -102,21 +63,36 @@ function toCallView({ seq, invocation, call }: PlacedCall): RecordedCall {
 export function outboundListRouter(data: RecordedData, guard: RouteGuard): Router {
   const { invocations, bodies } = data.recorder;
   return mountRoutes(outboundListRoutes, guard, {
-    listOutboundCalls({ caller, query: { q = '', lambda, scope, ...page } }) {
+    listOutboundCalls({
+      caller,
+      query: { q = '', lambda, scope, limit, before = Number.POSITIVE_INFINITY, after = 0 },
+    }) {
       const { hide, isWanted } = readingFor(data, guard, caller, { scope, onlyId: lambda });
       const { matches, fromMs, toMs } = readQuery(outboundQuery(q, data.nowMs()));
-      const { calls, next } = pageOfCalls(data.recorder, {
-        ...{ ...page, fromMs, toMs },
+      const calls: PlacedCall[] = [];
+      const { next } = invocations.page({
+        ...{ limit, fromMs, toMs, maxLooked: MAX_LOOKED },
+        before: Math.trunc(before / CALLS_EACH) + 1,
+        // Of an invocation whose calls are known to a part, the others may be new.
+        after: Math.max(0, Math.trunc((after + 1) / CALLS_EACH) - 1),
         isWantedKind: isWarnedQuery(q) ? mayBeWarnedKind : (kind) => outboundCallsOfKind(kind) > 0,
-        isOf: ({ lambdaId }) => isWanted(lambdaId),
-        isWanted: (call) => matches(hide.facts(factsOfCall(bodies, call))),
+        isWanted: (placed) => {
+          // The page is full: what is read beyond it would be thrown away.
+          if (calls.length >= limit) return true;
+          if (!isWanted(placed.item.lambdaId)) return false;
+          const matchingCalls = callsIn(bodies, placed)
+            .filter(({ seq }) => seq > after && seq < before)
+            .filter((call) => matches(hide.facts(factsOfCall(bodies, call))));
+          calls.push(...matchingCalls);
+          return matchingCalls.length > 0;
+        },
       });
       return {
-        calls: calls.map((call) => hide.value(toCallView(call))),
+        calls: calls.slice(0, limit).map((call) => hide.value(toCallView(call))),
         // The place of the newest call that there may be.
         newest: (invocations.newest + 1) * CALLS_EACH - 1,
         run: data.recorder.run,
-        next,
+        next: calls.length < limit ? next && next * CALLS_EACH : calls[limit - 1]?.seq,
       };
     },
   });

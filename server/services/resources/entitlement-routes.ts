@@ -1,6 +1,5 @@
 import type { Operation } from 'fast-json-patch';
-import { entitlementRoutes } from '../../api/routes/meta-any.ts';
-import { readEntitlement, type WrittenEntitlement } from '../../api/schemas/entitlement.ts';
+import { entitlementRoutes, readEntitlement, type WrittenEntitlement } from '../../api/routes/meta-any.ts';
 import type { MountedRoute } from '../../api/server/mount-routes.ts';
 import { invalid, PlatformError } from '../../model/errors.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/json.ts';

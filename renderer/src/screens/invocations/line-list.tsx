@@ -1,4 +1,4 @@
-import type { RecordedLine } from '../../../../server/api/routes/recorded-parts.ts';
+import type { RecordedLine } from '../../../../server/api/routes/recorded.ts';
 import { lineQuery } from '../../../../server/api/routes/recorded-queries.ts';
 import type { GridColumn } from '../../components/data-grid.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';

@@ -1,4 +1,4 @@
-import type { RecordedCall } from '../../../../server/api/routes/recorded-parts.ts';
+import type { RecordedCall } from '../../../../server/api/routes/recorded.ts';
 import { outboundQuery } from '../../../../server/api/routes/recorded-queries.ts';
 import { isFailedCall } from '../../../../server/model/failed-call.ts';
 import { MOCK_TITLES } from '../../../../server/model/invocation.ts';
