@@ -30,8 +30,7 @@ export type StoredResult = { state: 'pending'; lambdaId: Uuid; acceptedAtMs: num
 
 /**
  * Results of asynchronous invocations: journaled on acceptance (D-168), kept within limits (D-169). A finished result becomes visible once it
- * is on disk, so that no client reads a result that a power cut takes back. If the disk rejects it, it becomes visible too, is kept in
- * memory and saved later.
+ * is on disk, so that no power cut takes it back, or once the disk has rejected it: it is then in memory and saved later.
  */
 export class AsyncResults {
   readonly #log: KeyedLog<StoredResult>;

@@ -1,12 +1,13 @@
 import { Agent } from 'node:http';
+import type { Socket } from 'node:net';
 import type { UpgradedConnection } from '../api/server/upgrades.ts';
 import { PlatformError } from '../model/errors.ts';
 import type { ContainerRequest } from './container-request.ts';
 import { ForwardedBody } from './forwarded-body.ts';
 import { answerLines } from './forwarded-headers.ts';
 import { callInstance, named, type SwitchedConnection, Unanswered } from './instance-call.ts';
+import { joinSockets } from './joined-sockets.ts';
 import { type InstanceDirectory, RoundRobin, type ServingInstance } from './round-robin.ts';
-import { WebSocketTunnel } from './web-socket-tunnel.ts';
 
 /** Time for which an idle connection to an instance is kept: less than common servers wait. */
 const IDLE_CONNECTION_MS = 1_500;
@@ -14,6 +15,9 @@ const IDLE_CONNECTION_MS = 1_500;
 const RETRY_AFTER_S = '1';
 
 const ANSWER_TIMEOUT_MS = 60_000;
+
+/** After one end of a WebSocket has ended, the other is closed when no data moves for this time. */
+const CLOSE_WAIT_MS = 5_000;
 
 export interface ContainerProxyOptions {
   directory: InstanceDirectory;
@@ -50,31 +54,24 @@ export class ContainerProxy {
     });
   }
 
-  /** Resolves to the open WebSocket; undefined if the instance refused or the client disconnected. Rejects like `forward`. */
-  async upgrade(call: ContainerRequest, client: UpgradedConnection): Promise<WebSocketTunnel | undefined> {
+  /** Resolves when the WebSocket is closed, the instance has refused it or the client has disconnected; rejects like `forward`. */
+  async upgrade(call: ContainerRequest, client: UpgradedConnection): Promise<void> {
     const body = new ForwardedBody(call);
-    let tunnel: WebSocketTunnel | undefined;
     await this.#withInstance(call, body, async (instance) => {
-      let isShuttingDown = false;
-      const goAway = () => {
-        isShuttingDown = true;
-        tunnel?.goAway();
-      };
-      const end = this.#turns.begin(instance.instanceId, { goAway, cut: () => tunnel?.cut() });
+      let closed: Promise<void> | undefined;
+      // A refusal ends by itself.
+      const cut = () => closed && client.socket.destroy();
+      const end = this.#turns.begin(instance.instanceId, { goAway: cut, cut });
       const onSwitch = (switched: SwitchedConnection) => {
-        tunnel = openTunnel(call, client, switched);
-        if (isShuttingDown) tunnel.goAway();
+        closed = connectWebSocket(call, client, switched);
       };
       const answerTimeoutMs = this.#answerTimeoutMs;
       const called = callInstance({ instance, call, body, agent: false, answerTimeoutMs, onSwitch });
-      // The instance is in use as long as the WebSocket is open.
-      called.then(() => tunnel?.closed).then(end, end);
-      await called;
+      await called.then(() => closed).finally(end);
     });
-    return tunnel;
   }
 
-  /** Sends nothing new to an instance and closes its WebSockets (1001). Resolves when all requests have ended or after the timeout. */
+  /** Sends nothing new to an instance and cuts its WebSockets. Resolves when all requests have ended or after the timeout. */
   drain(instanceId: string, timeoutMs: number): Promise<void> {
     return this.#turns.drain(instanceId, timeoutMs);
   }
@@ -133,12 +130,27 @@ function unanswered(call: ContainerRequest, failure: Unanswered, complaint: stri
   });
 }
 
-function openTunnel(call: ContainerRequest, client: UpgradedConnection, switched: SwitchedConnection): WebSocketTunnel {
-  const { answer, socket, head } = switched;
+/** Resolves when both connections are closed. */
+function connectWebSocket(
+  call: ContainerRequest,
+  client: UpgradedConnection,
+  { answer, socket, head }: SwitchedConnection,
+): Promise<void> {
   const { response } = call;
   const protocol = ['Connection', 'Upgrade', 'Upgrade', answer.headers.upgrade ?? 'websocket'];
   response.writeHead(101, answer.statusMessage ?? '', [...protocol, ...answerLines(answer, call)]);
   response.end();
   response.detachSocket(client.socket);
-  return new WebSocketTunnel(client, { socket, head });
+  socket.write(client.head);
+  client.socket.write(head);
+  closeAfter(client.socket, socket);
+  closeAfter(socket, client.socket);
+  // What was already read is still sent.
+  return joinSockets(client.socket, socket, (side) => side.destroy());
+}
+
+function closeAfter(ended: Socket, other: Socket): void {
+  const close = () => other.setTimeout(CLOSE_WAIT_MS, () => other.destroy());
+  if (ended.readableEnded) close();
+  else ended.once('end', close);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PlatformError } from '../model/errors.ts';
+import type { BodyCapture } from '../model/exchange-record.ts';
 import type { Uuid, WorldView } from '../model/record.ts';
 import { findServiceAddress } from '../model/types/port-mappings.ts';
 
@@ -27,11 +28,8 @@ export interface ContainerRequest {
   body?: Uint8Array;
   /** Headers that the gateway adds to those of the container (`ownHeaders`); called when the response starts. */
   controlHeaders(ownHeaders: readonly string[]): string[];
-  recorder: {
-    sentChunk(chunk: Uint8Array): void;
-    answered(headers: readonly string[]): void;
-    received(chunk: Uint8Array): void;
-  };
+  /** Filled in while the request is forwarded. */
+  recording: { request: BodyCapture; response: BodyCapture; responseHeaders?: readonly string[] };
 }
 
 /** Completes a request from the record of its container; throws 503 if the container was deleted (D-130). */

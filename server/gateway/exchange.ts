@@ -17,7 +17,6 @@ import type { ContainerRequest } from './container-request.ts';
 import { type CorsPolicy, corsHeaders } from './cors.ts';
 import type { RateLimit } from './endpoint.ts';
 import { hasBody } from './request.ts';
-import type { WebSocketTunnel } from './web-socket-tunnel.ts';
 
 export interface Answer {
   status: number;
@@ -56,13 +55,10 @@ export class Exchange {
   #upstreamFromMs: number | undefined;
   #upstreamUntilMs: number | undefined;
   #traceFrom: string | undefined;
-  #cors: CorsPolicy | undefined;
   #rate: { limit: number; remaining: number } | undefined;
-  #tunnel: WebSocketTunnel | undefined;
-  #isLeaving = false;
   readonly #steps: { name: ExchangeStep; afterMs: number }[] = [];
   #answer: { headers: readonly string[]; body: CapturedBody | undefined } | undefined;
-  #streams: { request: BodyCapture; response: BodyCapture } | undefined;
+  #recording: ContainerRequest['recording'] | undefined;
   #unreadBody: BodyCapture | undefined;
   /** Positions of the bodies in the recorder; the invocation shares them. */
   readonly bodies: SharedBodies = {};
@@ -75,6 +71,8 @@ export class Exchange {
   apiKey: string | undefined;
   replayOf: number | undefined;
   body: Uint8Array | undefined;
+  /** All responses from now on, including errors, have the CORS headers of this policy (D-158). */
+  cors: CorsPolicy | undefined;
   /** For `X-Terrarium-Target`: `lambda ID` or `endpoint ID`, where the path alone does not tell which of them answers (D-165). */
   targetName: string | undefined;
 
@@ -83,11 +81,6 @@ export class Exchange {
     this.response = response;
     this.atMs = atMs;
     this.upgrade = upgrade;
-  }
-
-  /** From now on all responses, including errors, have the CORS headers of the route (D-158). */
-  allowOrigins(policy: CorsPolicy | undefined): void {
-    this.#cors = policy;
   }
 
   /** From now on all responses have the rate limit headers (D-156). */
@@ -105,26 +98,16 @@ export class Exchange {
     return this.#traceFrom;
   }
 
-  recorder(): ContainerRequest['recorder'] {
-    const streams = { request: new BodyCapture(), response: new BodyCapture() };
-    this.#streams = streams;
-    return {
-      sentChunk: (chunk) => streams.request.add(chunk),
-      answered: (headers) => {
-        this.#answer = { headers, body: undefined };
-      },
-      received: (chunk) => streams.response.add(chunk),
-    };
+  startRecording(): ContainerRequest['recording'] {
+    this.#recording = { request: new BodyCapture(), response: new BodyCapture() };
+    return this.#recording;
   }
 
-  /**
-   * Records the body of a request that was rejected before its body was read: without it, a form that the rate limit or a missing
-   * credential stopped could be neither found nor sent again. The client does not wait for this.
-   */
+  /** Records the body of a request that was rejected before it was read, so that a rejected form can be found and sent again. */
   captureUnreadBody(): void {
     const { request } = this;
     // A client that expects "100 Continue" sends its body only after that response.
-    if (this.body || this.#streams || !hasBody(request) || request.headers.expect !== undefined) return;
+    if (this.body || this.#recording || !hasBody(request) || request.headers.expect !== undefined) return;
     const capture = new BodyCapture();
     this.#unreadBody = capture;
     request.on('data', (chunk: Buffer) => capture.add(chunk));
@@ -148,26 +131,13 @@ export class Exchange {
     socket.once('close', end);
   }
 
-  /** Continues as long as the WebSocket is open. */
-  async follow(tunnel: WebSocketTunnel): Promise<void> {
-    this.#tunnel = tunnel;
-    if (this.#isLeaving) tunnel.goAway();
-    await tunnel.closed;
-  }
-
-  goAway(): void {
-    this.#isLeaving = true;
-    this.#tunnel?.goAway();
-  }
-
   startUpstream(): void {
     this.#upstreamFromMs = performance.now();
   }
 
   endUpstream(): void {
-    const nowMs = performance.now();
-    this.#upstreamUntilMs = nowMs;
-    this.#steps.push({ name: 'upstream', afterMs: nowMs - this.#startedMs });
+    this.#upstreamUntilMs = performance.now();
+    this.passed('upstream');
   }
 
   /** @param nowMs the end as long as the upstream has not ended, so that it is never longer than the whole exchange */
@@ -196,8 +166,8 @@ export class Exchange {
       headers.push('X-RateLimit-Limit-Minute', String(this.#rate.limit));
       headers.push('X-RateLimit-Remaining-Minute', String(this.#rate.remaining));
     }
-    if (this.#cors) {
-      const lines = corsHeaders(this.#cors, this.request.headers.origin);
+    if (this.cors) {
+      const lines = corsHeaders(this.cors, this.request.headers.origin);
       for (let at = 0; at < lines.length; at += 2) {
         const name = lines[at] ?? '';
         if (name === 'Vary' || !hasHeader(ownHeaders, name)) headers.push(name, lines[at + 1] ?? '');
@@ -248,7 +218,7 @@ export class Exchange {
 
   /** The recorded part of the request's body that has arrived. */
   get requestBody(): CapturedBody | undefined {
-    return this.body ? captured(this.body) : (this.#unreadBody ?? this.#streams?.request)?.body;
+    return this.body ? captured(this.body) : (this.#unreadBody ?? this.#recording?.request)?.body;
   }
 
   record(): ExchangeRecord {
@@ -266,8 +236,8 @@ export class Exchange {
       requestHeaders: request.rawHeaders,
       requestBody: this.requestBody,
       status: response.headersSent ? response.statusCode : undefined,
-      responseHeaders: this.#answer?.headers ?? this.#faultHeader(),
-      responseBody: this.#answer?.body ?? this.#streams?.response.body,
+      responseHeaders: this.#answer?.headers ?? this.#recording?.responseHeaders ?? this.#faultHeader(),
+      responseBody: this.#answer?.body ?? this.#recording?.response.body,
       // Not response.writableFinished, which is also true if the connection was cut.
       isComplete: response.writableEnded && (!request.socket.destroyed || request.socket.writableFinished),
       endpointId: this.endpointId,

@@ -2,12 +2,7 @@ import type { ClientRequest } from 'node:http';
 import { tooLarge } from '../api/server/whole-body.ts';
 import type { PlatformError } from '../model/errors.ts';
 import type { ContainerRequest } from './container-request.ts';
-import { hasBody } from './request.ts';
-
-/**
- * Time to wait for an instance to respond to `Expect: 100-continue` before the body is sent anyway (RFC 9110, 10.1.1).
- */
-const CONTINUE_WAIT_MS = 1_000;
+import { continueBody, hasBody } from './request.ts';
 
 /** Maximum size of an idempotent request's body that is kept in order to repeat it. */
 const KEPT_BYTES = 64 * 1024;
@@ -30,7 +25,6 @@ export class ForwardedBody {
   #replayBytes: Buffer[] | undefined = [];
   #sizeBytes = 0;
   #isRead: boolean;
-  #isWanted: boolean;
 
   constructor(call: ContainerRequest) {
     const { request } = call;
@@ -39,9 +33,8 @@ export class ForwardedBody {
     this.#isRead = call.body !== undefined || !hasBody(request);
     if (call.body) {
       this.#replayBytes = [Buffer.from(call.body)];
-      call.recorder.sentChunk(call.body);
+      call.recording.request.add(call.body);
     }
-    this.#isWanted = request.headers.expect === undefined || request.httpVersion !== '1.1';
   }
 
   get isRepeatable(): boolean {
@@ -53,37 +46,15 @@ export class ForwardedBody {
     return this.#isRead;
   }
 
-  /** Sends the body until it ends or the returned function is called. Applies back-pressure to the client. */
-  sendTo(upstream: ClientRequest, progress: BodyProgress): () => void {
-    if (this.#isWanted) return this.#pump(upstream, progress);
-    progress.onInstancesTurn();
-    let stop = () => {};
-    const begin = () => {
-      cancel();
-      this.#isWanted = true;
-      if (!this.#call.response.headersSent) this.#call.response.writeContinue();
-      stop = this.#pump(upstream, progress);
-    };
-    const timer = setTimeout(begin, CONTINUE_WAIT_MS);
-    const cancel = () => {
-      clearTimeout(timer);
-      upstream.off('continue', begin);
-    };
-    upstream.once('continue', begin);
-    return () => {
-      cancel();
-      stop();
-    };
-  }
-
   /** Reads and discards the rest, so that the client can finish sending and read its response. */
   discard(): void {
     this.#replayBytes = undefined;
     this.#call.request.resume();
   }
 
-  #pump(upstream: ClientRequest, progress: BodyProgress): () => void {
-    const { request, maxBodyBytes } = this.#call;
+  /** Sends the body until it ends or the returned function is called. Applies back-pressure to the client. */
+  sendTo(upstream: ClientRequest, progress: BodyProgress): () => void {
+    const { request, response, maxBodyBytes } = this.#call;
     for (const chunk of this.#replayBytes ?? []) upstream.write(chunk);
     const end = () => {
       this.#isRead = true;
@@ -96,6 +67,7 @@ export class ForwardedBody {
       return () => {};
     }
     progress.onClientsTurn();
+    continueBody(request, response);
     const send = (chunk: Buffer) => {
       this.#sizeBytes += chunk.length;
       if (this.#sizeBytes > maxBodyBytes) {
@@ -103,7 +75,7 @@ export class ForwardedBody {
         progress.onTooLarge(tooLarge(maxBodyBytes));
         return;
       }
-      this.#call.recorder.sentChunk(chunk);
+      this.#call.recording.request.add(chunk);
       this.#keep(chunk);
       if (upstream.write(chunk)) return;
       request.pause();

@@ -17,6 +17,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 const REWRITTEN: ReadonlySet<string> = new Set([
+  'expect',
   'host',
   'traceparent',
   'x-forwarded-for',

@@ -92,10 +92,7 @@ export class Gateway {
     this.#pipeline = new Pipeline({ ...parts, endpoints: this.#endpoints, builtIns: new BuiltInRoutes(parts) });
   }
 
-  /**
-   * Turns pending invocations of an earlier run into failed results (D-168) and starts to listen. Rejects with the error of the system.
-   * @returns the address, and the reason why the port at `::1` is not available, if it is not
-   */
+  /** Returns the address, and why the port at `::1` is not available, if it is not. Rejects with the error of the system. */
   async start(at: ListenAddress): Promise<ListenAddress & { conflict: string | undefined }> {
     this.#isStopping = false;
     await this.#results.recover();
@@ -129,7 +126,7 @@ export class Gateway {
     this.#isStopping = true;
     const listeners = [server, this.#loopback?.second].filter((listener) => listener !== undefined);
     const closed = Promise.all(listeners.map((listener) => new Promise((resolve) => listener.close(resolve))));
-    this.#exchanges.goAway();
+    this.#exchanges.cutWebSockets();
     await Promise.race([this.#drained(), wait(this.#limits.drainTimeoutMs, undefined, { ref: false })]);
     this.#exchanges.cut();
     await closed;
@@ -203,7 +200,7 @@ export class Gateway {
         exchange.faultId = fault.ruleId;
         await fault.delayed();
         if (fault.isCut) return void request.socket.destroy();
-        exchange.allowOrigins(ANY_ORIGIN);
+        exchange.cors = ANY_ORIGIN;
         if (fault.error) return this.#send(exchange, errorAnswer(fault.error));
       }
       const answer = await this.#pipeline.answer(exchange);
@@ -277,8 +274,10 @@ class OpenExchanges {
     });
   }
 
-  goAway(): void {
-    for (const exchange of [...this.#bySocket.values()]) exchange?.goAway();
+  /** They would not end by themselves. */
+  cutWebSockets(): void {
+    for (const [socket, exchange] of this.#bySocket)
+      if (exchange?.upgrade && exchange.response.statusCode === 101) socket.destroy();
   }
 
   cut(): void {

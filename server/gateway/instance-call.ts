@@ -1,5 +1,5 @@
 import { type Agent, type ClientRequest, request as clientRequest, type IncomingMessage } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { PlatformError } from '../model/errors.ts';
 import type { ContainerRequest } from './container-request.ts';
 import { type ForwardedBody, pairsOf } from './forwarded-body.ts';
@@ -29,7 +29,7 @@ export class Unanswered extends Error {
 
 export interface SwitchedConnection {
   answer: IncomingMessage;
-  socket: Duplex;
+  socket: Socket;
   head: Buffer;
 }
 
@@ -86,14 +86,14 @@ class InstanceCall {
       if (socket.connecting) socket.once('connect', () => this.#sendBody());
       else this.#sendBody();
     });
-    upstream.on('information', (answer) => this.#passHint(answer.statusCode, answer.headers));
     upstream.on('response', (answer) => this.#passAnswer(answer));
     upstream.on('error', (fault) => this.#fail(fault));
     // After an unrequested protocol switch node:http closes without an error.
     upstream.on('close', () => this.#fail(new Error('the connection was closed')));
     const { onSwitch } = this.#options;
     if (!onSwitch) return;
-    upstream.on('upgrade', (answer, socket, head) => {
+    upstream.on('upgrade', (answer, duplex, head) => {
+      const socket = duplex as Socket; // TCP, no other Duplex
       this.#end();
       try {
         onSwitch({ answer, socket, head });
@@ -128,18 +128,6 @@ class InstanceCall {
     }, answerTimeoutMs);
   }
 
-  #passHint(status: number, headers: IncomingMessage['headers']): void {
-    const { request, response } = this.#options.call;
-    if (request.httpVersion !== '1.1' || response.headersSent) return;
-    if (status === 102) response.writeProcessing();
-    if (status !== 103 || headers.link === undefined) return;
-    try {
-      response.writeEarlyHints({ link: headers.link });
-    } catch {
-      // Invalid hints are ignored.
-    }
-  }
-
   #passAnswer(answer: IncomingMessage): void {
     const { call } = this.#options;
     const { response } = call;
@@ -152,12 +140,12 @@ class InstanceCall {
       return;
     }
     this.#hasAnswer = true;
-    call.recorder.answered(head);
+    call.recording.responseHeaders = head;
     answer.on('error', () => this.#abort());
     let hasBegun = false;
     answer.on('data', (chunk: Buffer) => {
       hasBegun = true;
-      call.recorder.received(chunk);
+      call.recording.response.add(chunk);
       if (!response.write(chunk)) answer.pause();
     });
     response.on('drain', () => answer.resume());

@@ -58,7 +58,7 @@ export class Pipeline {
     const requestedMethod = preflightedMethod(request);
     if (!routes) {
       // So that a page can read the 404.
-      exchange.allowOrigins(ANY_ORIGIN);
+      exchange.cors = ANY_ORIGIN;
       if (requestedMethod !== undefined)
         return { status: 204, headers: preflightHeaders([requestedMethod], request), body: '' };
       throw new PlatformError('no_endpoint', 'no API found with those values');
@@ -68,7 +68,7 @@ export class Pipeline {
     if (request.method === 'POST' && builtIn?.takesPrecedence && route !== builtIn) {
       return this.#answerByBody(exchange, target, route, builtIn);
     }
-    exchange.allowOrigins((route ?? routes[0])?.cors);
+    exchange.cors = (route ?? routes[0])?.cors;
     if (!preflighted) this.#preflights.followedBy(request, route ?? routes[0]);
     if (!route) {
       const [endpoint] = routes;
@@ -96,11 +96,11 @@ export class Pipeline {
     builtIn: BuiltInRoute,
   ): Promise<Answer | undefined> {
     const { request, response } = exchange;
-    exchange.allowOrigins(endpoint?.cors ?? builtIn.cors);
+    exchange.cors = endpoint?.cors ?? builtIn.cors;
     exchange.body = await readBody(request, response, this.#parts.limits.requestBodyBytes);
     const route = builtIn.takesPrecedence?.(exchange.body) || !endpoint ? builtIn : endpoint;
     if ('id' in route) exchange.targetName = `endpoint ${route.id}`;
-    exchange.allowOrigins(route.cors);
+    exchange.cors = route.cors;
     this.#preflights.followedBy(request, route);
     this.#enter(exchange, route);
     return 'answer' in route ? route.answer(exchange, target) : this.#serve(exchange, route, target);
@@ -239,11 +239,9 @@ export class Pipeline {
       response,
       ...(body && { body }),
       controlHeaders: (ownHeaders) => exchange.controlHeaders(version, ownHeaders),
-      recorder: exchange.recorder(),
+      recording: exchange.startRecording(),
     });
-    if (!upgrade) return containers.forward(call);
-    const tunnel = await containers.upgrade(call, upgrade);
-    if (tunnel) await exchange.follow(tunnel);
+    return upgrade ? containers.upgrade(call, upgrade) : containers.forward(call);
   }
 }
 

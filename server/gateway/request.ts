@@ -90,7 +90,13 @@ export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0';
 }
 
-/** The whole request body; see readWholeBody. @param response sends 100 to a client that waits for it (`Expect: 100-continue`) */
+/** Sends 100, once, to a client that waits for it before it sends the body (`Expect: 100-continue`). */
+export function continueBody(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
+  delete request.headers.expect;
+}
+
+/** The whole request body; see readWholeBody. */
 export async function readBody(
   request: IncomingMessage,
   response: ServerResponse,
@@ -98,6 +104,6 @@ export async function readBody(
 ): Promise<Uint8Array> {
   if (!hasBody(request)) return NO_BODY;
   refuseLargeBody(request, maxBytes);
-  if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
+  continueBody(request, response);
   return readWholeBody(request, maxBytes);
 }

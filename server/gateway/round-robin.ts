@@ -1,10 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { Uuid } from '../model/record.ts';
 
-/**
- * Time for which a drained instance is left out. If the directory still lists it afterwards, it was not removed after
- * all.
- */
+/** A drained instance that is still listed after this time was not removed after all, and gets requests again. */
 const RETIRED_MS = 60_000;
 
 export interface InstanceUse {

@@ -6,6 +6,7 @@ import type { KeyedLog } from '../model/keyed-log.ts';
 import type { Uuid, WorldView } from '../model/record.ts';
 import { CONTAINER } from '../model/types/container.ts';
 import { servicePortNames } from '../model/types/port-mappings.ts';
+import { joinSockets } from './joined-sockets.ts';
 import { type InstanceDirectory, RoundRobin, type ServingInstance } from './round-robin.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -15,10 +16,7 @@ interface ServicePort {
   close(): Promise<void>;
 }
 
-/**
- * Listens on a port, and forwards each connection to the next instance in turn. Either side can end it.
- * @param port 0 selects a free port
- */
+/** Forwards each connection to the next instance in turn. @param port 0 selects a free port */
 async function openPort(
   { host, port }: { host: string; port: number },
   turns: RoundRobin,
@@ -34,16 +32,12 @@ async function openPort(
     const tried = new Set<string>();
     while (!client.destroyed) {
       const instance = turns.inOrder(containerId, portName).find(({ instanceId }) => !tried.has(instanceId));
-      if (!instance) {
-        client.resetAndDestroy();
-        return;
-      }
+      if (!instance) return void client.resetAndDestroy();
       tried.add(instance.instanceId);
       const end = turns.begin(instance.instanceId, { cut: () => client.resetAndDestroy() });
       const upstream = await connectTo(instance);
       if (upstream) {
-        join(client, upstream, end);
-        return;
+        return joinSockets(client, upstream).then(end);
       }
       end();
     }
@@ -72,23 +66,7 @@ async function connectTo({ host, port }: ServingInstance): Promise<Socket | unde
     socket.destroy();
     return undefined;
   }
-  return socket.on('error', () => {}); // the close event is handled instead
-}
-
-/** Forwards bytes in both directions. An aborted side aborts the other; an ended side can still receive. */
-function join(client: Socket, upstream: Socket, onClosed: () => void): void {
-  for (const [side, other] of [
-    [client, upstream],
-    [upstream, client],
-  ] as const) {
-    side.on('close', () => {
-      if (!side.readableEnded || !other.writableEnded) other.resetAndDestroy();
-      if (other.closed) onClosed();
-    });
-  }
-  if (client.destroyed) upstream.destroy();
-  client.pipe(upstream);
-  upstream.pipe(client);
+  return socket;
 }
 
 /** The port of a container's port mapping; its key is `<container id>/<port name>`. */

@@ -11,9 +11,8 @@ const HEARTBEAT_MS = 15_000;
 const GATHER_MS = 50;
 
 /**
- * Sends events to all viewers as server-sent events (`GET /inspect/events`). Each event has an id; a viewer that reconnects with it
- * (`Last-Event-ID`, or `after`) gets the later events, or `reset` if they are no longer kept. A viewer that does not read is
- * disconnected.
+ * Sends events to all viewers (`GET /inspect/events`). A viewer that reconnects with the id of an event (`Last-Event-ID`, or `after`) gets the
+ * later events, or `reset` if they are no longer kept.
  */
 export class EventStream {
   /** Ids of another process mean nothing here. */
@@ -38,12 +37,7 @@ export class EventStream {
 
   readonly hasViewers = (): boolean => this.#subscribers.size > 0;
 
-  /**
-   * Notifies all viewers, at once or together with later events; costs almost nothing without viewers.
-   *
-   * @param topic what has changed; the window's lists know their topics
-   * @param data what JSON can hold; without it, only that something changed
-   */
+  /** Notifies all viewers, together with later events. @param data what JSON can hold; without it, only that something changed */
   readonly publish = (topic: string, data?: object | string): void => {
     let gathered = this.#gathered.get(topic);
     if (!gathered) {

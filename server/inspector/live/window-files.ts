@@ -40,11 +40,7 @@ const HTML_FRAME = {
 };
 const A_YEAR_MS = 365 * 24 * 60 * 60_000;
 
-/**
- * The window at `/ui/`: its files, and its one page for every address within it. Nothing in it may come from elsewhere.
- *
- * @param folder where the build has put it
- */
+/** The window at `/ui/`: its files, and its one page for every address within it. @param folder where the build has put it */
 export function windowFiles(folder: string): Router {
   const router = express.Router({ caseSensitive: true });
   router.use((_req, res, next) => {

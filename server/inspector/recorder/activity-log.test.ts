@@ -33,7 +33,7 @@ it('what happened besides commits is known after a restart, and an engine that i
   before.activity.sawEngine(ENGINE);
   nowMs = 2_000;
   const deployment = { atMs: nowMs, durationMs: 1, target: '/deploy', image: 'web:7' };
-  before.activity.sawDeployment({ project: 'acme/web', branch: 'main', deployment });
+  before.activity.sawDeployment('acme/web', 'main', deployment);
   await before.stop();
 
   const { activity, stop } = await start();

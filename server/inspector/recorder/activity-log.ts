@@ -25,11 +25,7 @@ export class ActivityLog {
   readonly #nowMs: () => number;
   readonly #onChange: () => void;
 
-  /**
-   * To be made before the logs are opened.
-   *
-   * @param onChange called for each new event
-   */
+  /** To be made before the logs are opened. @param onChange called for each new event */
   constructor(logs: RecordLogs, nowMs: () => number, onChange: () => void = () => {}) {
     this.#onChange = onChange;
     this.#logs = logs;
@@ -44,11 +40,10 @@ export class ActivityLog {
   }
 
   sawRules(before: readonly OutboundRule[], after: readonly OutboundRule[]): void {
-    const [were, are] = [before, after].map((rules) => rules.filter(({ enabled }) => enabled).map(describeRule));
-    for (const text of are ?? [])
-      if (!were?.includes(text)) this.#note({ kind: 'rules', text: `outbound rule on: ${text}` });
-    for (const text of were ?? [])
-      if (!are?.includes(text)) this.#note({ kind: 'rules', text: `outbound rule off: ${text}` });
+    const activeTexts = (rules: readonly OutboundRule[]) => rules.filter(({ enabled }) => enabled).map(describeRule);
+    const [were, are] = [activeTexts(before), activeTexts(after)];
+    for (const text of are) if (!were.includes(text)) this.#note({ kind: 'rules', text: `outbound rule on: ${text}` });
+    for (const text of were) if (!are.includes(text)) this.#note({ kind: 'rules', text: `outbound rule off: ${text}` });
   }
 
   /** Called with the state of an engine; records only changes, also compared to before the last start. */
@@ -60,22 +55,11 @@ export class ActivityLog {
     this.#note({ kind: 'engine', text, about: address, state });
   }
 
-  sawDeployment({
-    project,
-    branch,
-    deployment,
-  }: {
-    project: string;
-    branch: string;
-    deployment: PipelineDeployment;
-  }): void {
-    const { action = 'deploy', image, problem } = deployment;
+  sawDeployment(project: string, branch: string, { action, image, problem }: PipelineDeployment): void {
     const outcome = action === 'stop' ? 'deployment stopped' : 'deployed';
     const target = `${project}, ${branch}${image === undefined ? '' : ` (${image})`}`;
-    this.#note({
-      kind: 'deploy',
-      text: problem === undefined ? `${outcome}: ${target}` : `deployment failed: ${target}: ${problem}`,
-    });
+    const text = problem === undefined ? `${outcome}: ${target}` : `deployment failed: ${target}: ${problem}`;
+    this.#note({ kind: 'deploy', text });
   }
 
   #note(event: Omit<ActivityEvent, 'atMs'>): void {

@@ -49,10 +49,7 @@ interface LogPlace {
   count: number;
 }
 
-/**
- * Returns the lines after a position. `lines` are sorted oldest first and contain all since the millisecond of the
- * position.
- */
+/** Returns the lines after a position. @param lines oldest first, with all since the millisecond of the position */
 function pageAfter(from: LogPlace | undefined, lines: readonly LogLine[]): LogPage {
   let toSkip = from?.count ?? 0;
   const fresh = lines.filter(({ atMs }) => {

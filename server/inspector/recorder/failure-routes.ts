@@ -34,10 +34,7 @@ const NO_CAUSES: LikelyCauses = { likelyCauses: [], historyFromMs: undefined };
 /** Number of replays that run at the same time: a lambda has ten processes. */
 const AT_A_TIME = 5;
 
-/**
- * Returns the routes for likely causes of failures and their repair. A failure is a run of invocations of one lambda
- * that failed for the same reason; it is named by the id of any of them.
- */
+/** A failure is a run of invocations of one lambda that failed for the same reason; the id of any of them names it. */
 export function failureRouter(data: RecordedData, guard: RouteGuard): Router {
   const { recorder, historyService, nowMs } = data;
   const { view } = guard;

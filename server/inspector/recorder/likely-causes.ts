@@ -29,10 +29,7 @@ interface CauseQuery {
   untilMs: number;
 }
 
-/**
- * Finds changes before a lambda began to fail, newest first: commits on the lambda, its endpoints and secrets, and on the variables of its
- * parents.
- */
+/** Finds commits, newest first, on the lambda, its endpoints and secrets, and on the variables of its parents. */
 async function findLikelyCauses(history: WorldHistory, view: WorldView, query: CauseQuery): Promise<LikelyCauses> {
   const lambda = view.find(query.lambdaId);
   const [ownIds, above] = lambda ? involved(view, lambda) : [new Set([query.lambdaId]), new Set<Uuid>()];
@@ -59,10 +56,7 @@ async function findLikelyCauses(history: WorldHistory, view: WorldView, query: C
 /** Size of the cache: more than the number of reported lambdas. */
 const MAX_KNOWN = 100;
 
-/**
- * Searches the history, which is on disk, once for each run of failures: commits after its first failure are no causes. The likeliest causes
- * come first: changes of something that the failure names, then the newest.
- */
+/** Searches the history on disk once for each run of failures. Changes of something that the failure names come first, then the newest. */
 export function likelyCausesFinder(history: WorldHistory, view: WorldView) {
   const causesByQuery = new Map<string, Promise<LikelyCauses>>();
   const search = (query: CauseQuery): Promise<LikelyCauses> => {

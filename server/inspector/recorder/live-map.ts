@@ -57,7 +57,14 @@ export function toLiveMap({ passages, nodeIds, describe, targetOf, listedFromMs 
   for (const id of nodeIds) figuresOf(id);
   let requests = 0;
   for (const passage of passages) {
-    addPassage(figuresOf(passage.to), passage, isLost(passage));
+    const { executionId, requestSeq } = passage;
+    const target = figuresOf(passage.to);
+    target.requests += 1;
+    target.succeededInRow = isLost(passage) ? 0 : target.succeededInRow + 1;
+    if (isLost(passage)) {
+      target.failed += 1;
+      target.lastFailure = executionId !== undefined ? { executionId } : { requestSeq };
+    }
     const isFirst = passage.from === undefined || columnOf(passage.from) === 'callers';
     if (isFirst) requests += 1;
     if (passage.from === undefined) continue;
@@ -114,14 +121,6 @@ export function toLiveMap({ passages, nodeIds, describe, targetOf, listedFromMs 
     edges: [...edges.values()],
     passages: views.slice(-MAX_LISTED),
   };
-}
-
-function addPassage(figures: NodeFigures, { executionId, requestSeq }: Passage, isLost: boolean): void {
-  figures.requests += 1;
-  figures.succeededInRow = isLost ? 0 : figures.succeededInRow + 1;
-  if (!isLost) return;
-  figures.failed += 1;
-  figures.lastFailure = { ...(executionId !== undefined ? { executionId } : { requestSeq }) };
 }
 
 export const columnOf = (id: NodeId) => id.slice(0, id.indexOf(':')) as MapColumn; // each id begins with one

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Response } from 'express';
 import type { Notifier } from '../../api/server/notifier.ts';
@@ -11,10 +12,8 @@ const HEARTBEAT_S = 15;
 const GATHER_MS = 100;
 
 /**
- * Sends a log as server-sent events: `lines` with `{lines, hasGap}`, each with the cursor of its end as id. A reader that returns with this
- * id (`Last-Event-ID`) continues there. The next page is read only after the previous one was sent, so a slow reader delays only itself and
- * nothing accumulates. Ends when the reader disconnects or loses its permission, the source fails
- * or the platform stops.
+ * Sends a log as server-sent events: `lines` with `{lines, hasGap}`, each with the cursor of its end as id. The next page is read only after
+ * the previous one was sent, so nothing accumulates. Ends when the reader disconnects or loses its permission, or the source fails.
  *
  * @param from start of the log, a cursor; undefined: the newest lines
  * @param read returns the lines after a cursor; an error of its first call is the response
@@ -64,15 +63,9 @@ function eventOf({ lines, cursor, hasGap }: LogPage): string {
 }
 
 /** Resolves when all written data has been consumed, or the connection has ended. */
-function drained(res: Response): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      res.off('drain', end);
-      res.off('close', end);
-      resolve();
-    };
-    res.on('drain', end);
-    res.on('close', end);
-    if (res.closed) end();
-  });
+async function drained(res: Response): Promise<void> {
+  if (res.closed) return;
+  const wait = new AbortController();
+  await Promise.race([once(res, 'drain', wait), once(res, 'close', wait)]);
+  wait.abort();
 }

@@ -50,7 +50,7 @@ export const recorderPlugin = plugin({
       platform.publish('traffic');
     });
     platform.on(invocationStarted, (invocation) => {
-      recorder.begin(invocation);
+      recorder.running.push(invocation);
       platform.publish('invocations');
     });
     platform.on(invocationEnded, ({ invocation, call }) => {
@@ -60,16 +60,13 @@ export const recorderPlugin = plugin({
     platform.on(outboundRulesChanged, ({ before, after }) => activity.sawRules(before, after));
     platform.on(engineChanged, (engine) => activity.sawEngine(engine));
     platform.on(deploymentRecorded, ({ run, deployment }) =>
-      activity.sawDeployment({ project: run.project.path, branch: run.branch, deployment }),
+      activity.sawDeployment(run.project.path, run.branch, deployment),
     );
     return { recorder, records, activity, lines, savedRequests: platform.logs['saved-requests'] };
   },
 });
 
-/**
- * Returns the outcomes of a lambda's calls since a moment. A failed call that succeeded when it was replayed does not
- * count as failed.
- */
+/** Counts the calls of a lambda. A failed call that succeeded when it was replayed does not count as failed. */
 function callsOf({ invocations }: Recorder) {
   return {
     /** @param sinceMs epoch milliseconds */

@@ -59,40 +59,32 @@ export function addExchange(
     `${executionId === undefined ? '' : `,"executionId":"${executionId}"`}${optionalMember('endpointId', endpointId)}` +
     `${optionalMember('userId', exchange.userId)}${optionalMember('traceId', exchange.traceId)}${replayOf === undefined ? '' : `,"replayOf":${replayOf}`}}`;
   const end = Math.max(endOf(details), request ? endOf(request) : 0, response ? endOf(response) : 0);
-  const figures = {
-    beganMs: wholeMsOf(atMs),
-    tookMs: toMicros(exchange.durationMs),
-    kind: kindOf(exchange.plane, replayOf),
-    cause: 0,
-  };
+  const figures = figuresOf(wholeMsOf(atMs), toMicros(exchange.durationMs), exchange);
   const flags = { atMs, key: executionId ?? '', group: endpointId ?? '', mark: status ?? 0, figures };
   exchanges.add(flags, json, undefined, end);
 }
 
 const GATEWAY = 1;
 const REPLAY = 2;
-/** As a number in the index. */
-const kindOf = (plane: RecordedExchange['plane'], replayOf: number | undefined) =>
-  (plane === 'gateway' ? GATEWAY : 0) + (replayOf === undefined ? 0 : REPLAY);
 export const isGatewayKind = (kind: number): boolean => (kind & GATEWAY) !== 0;
 export const isReplayKind = (kind: number): boolean => (kind & REPLAY) !== 0;
 
-export function figuresOfExchange(exchange: RecordedExchange): RecordFigures {
-  return {
-    beganMs: Date.parse(exchange.at),
-    tookMs: exchange.durationMs,
-    kind: kindOf(exchange.plane, exchange.replayOf),
-    cause: 0,
-  };
+function figuresOf(
+  beganMs: number,
+  tookMs: number,
+  { plane, replayOf }: Pick<RecordedExchange, 'plane' | 'replayOf'>,
+): RecordFigures {
+  const kind = (plane === 'gateway' ? GATEWAY : 0) + (replayOf === undefined ? 0 : REPLAY);
+  return { beganMs, tookMs, kind, cause: 0 };
 }
+
+export const figuresOfExchange = (exchange: RecordedExchange): RecordFigures =>
+  figuresOf(Date.parse(exchange.at), exchange.durationMs, exchange);
 
 /** Milliseconds with at most three decimals: all digits would take long to write. */
 const toMicros = (ms: number) => Math.round(ms * 1_000) / 1_000;
 
-/**
- * The bodies to store. Those of the control plane are never replayed: what the platform itself stores only as hashes - passwords that are
- * sent to it, tokens that it returns - is not written to a file.
- */
+/** Returns the bodies to store: those of the control plane without the passwords and tokens, of which the platform stores only hashes. */
 function storedBodies(exchange: ExchangeRecord): [request: KeptBody | undefined, response: KeptBody | undefined] {
   const { plane, target, requestBody, requestHeaders, responseBody, responseHeaders } = exchange;
   if (plane === 'gateway') return [requestBody, responseBody];

@@ -97,25 +97,6 @@ export interface RecordedCall extends Omit<CallView, 'request' | 'response'> {
 }
 type BodyReference = Pick<OutboundBody, 'contentType' | 'contentEncoding'> & { place: BodyPlace };
 
-/**
- * Returns the members that an invocation has in the list, in its record and in the response of the route that started
- * it.
- */
-function toCommonView(invocation: Invocation) {
-  const { executionId, lambdaId, lambdaName, trigger, cold, acceptedAtMs, startedAtMs, finishedAtMs } = invocation;
-  return {
-    executionId,
-    lambdaId,
-    lambdaName,
-    trigger,
-    cold,
-    acceptedAt: exactTimeOf(acceptedAtMs),
-    startedAt: startedAtMs === undefined ? undefined : exactTimeOf(startedAtMs),
-    finishedAt: exactTimeOf(finishedAtMs),
-    durationMs: tenthsBetween(startedAtMs ?? acceptedAtMs, finishedAtMs),
-  };
-}
-
 export function toLineView({ atMs, stream, text, executionId, instance }: LogLine): LineView {
   return { at: timeOf(atMs), stream, text, ...(executionId && { executionId }), ...(instance && { instance }) };
 }
@@ -137,10 +118,15 @@ function toCallView<Body>(call: OutboundCall, bodyOf: (body: OutboundBody) => Bo
 }
 
 export function toInvocationView(invocation: Invocation): InvocationView {
+  const { executionId, lambdaId, lambdaName, trigger, cold, acceptedAtMs, startedAtMs, finishedAtMs } = invocation;
   const { outcome, logs, outbound } = invocation;
   const { value, ...ending } = outcome;
   return {
-    ...toCommonView(invocation),
+    ...{ executionId, lambdaId, lambdaName, trigger, cold },
+    acceptedAt: exactTimeOf(acceptedAtMs),
+    startedAt: startedAtMs === undefined ? undefined : exactTimeOf(startedAtMs),
+    finishedAt: exactTimeOf(finishedAtMs),
+    durationMs: tenthsBetween(startedAtMs ?? acceptedAtMs, finishedAtMs),
     outcome: { ...ending, ...(value.kind !== 'nothing' && { result: resultOf(value.kind, value.bytes) }) },
     logs: toLinesView(logs),
     outbound: outbound.map((call) => toCallView(call, toWireBodyView)),
@@ -216,10 +202,7 @@ const NO_PARTS = '"logs":[],"outbound":[]}';
 /** Calls of one connection often have the same context. */
 const emptyDetailsTexts = new WeakMap<CallContext, string>();
 
-/**
- * Returns the details of an invocation without logs and outbound calls. They have no credentials, which must not be written to a file, not
- * even for a replay.
- */
+/** Returns the details of an invocation without logs and outbound calls, and without credentials, which must not be written to a file. */
 function emptyDetailsText(context: CallContext): string {
   const cachedText = emptyDetailsTexts.get(context);
   if (cachedText !== undefined) return cachedText;
@@ -253,20 +236,13 @@ export function figuresOfInvocation(invocation: RecordedInvocation): RecordFigur
 }
 
 /** A failed call without what differs from time to time: `POST to crm.example.com returned 400`. */
-export function faultOfCall({
-  method,
-  url,
-  status,
-  error,
-}: Pick<CallView, 'method' | 'url' | 'status' | 'error'>): string {
+export function faultOfCall(call: Pick<CallView, 'method' | 'url' | 'status' | 'error'>): string {
+  const { method, url, status, error } = call;
   const host = URL.canParse(url) ? new URL(url).host : url;
   return `${method} to ${host} ${error === undefined ? `returned ${status}` : `failed: ${error}`}`;
 }
 
-/**
- * Returns a number that is the same for failures with the same error. In the message of a lambda, numbers, ids and quoted values may
- * differ; a failed call with another status has another cause.
- */
+/** Returns a number that failures with the same error share: numbers, ids and quoted values in the message of a lambda may differ. */
 function causeOf(outcome: { ok: boolean; message?: string | undefined }, outboundFault = ''): number {
   const message = (outcome.message ?? '').slice(0, MESSAGE_CHARACTERS);
   const text = outcome.ok ? outboundFault : message.replace(/'[^']*'|"[^"]*"|[0-9a-f-]*\d[0-9a-f-]*/gi, '#');
@@ -352,23 +328,10 @@ export function toSummaryView(
 
 /** One invocation with everything that is stored of it; secrets in its event and result are hidden. */
 export function toRecordedView(bodies: ByteLog, invocation: RecordedInvocation): Omit<RecordedView, 'seq'> {
-  const {
-    outboundFault,
-    warnings,
-    kind,
-    event,
-    result,
-    details: _,
-    beginning,
-    logLines,
-    outboundCalls,
-    ...summary
-  } = invocation;
-  const [details, eventBody, resultBody] = [
-    detailsOf(bodies, invocation),
-    bodyAt(bodies, event),
-    bodyAt(bodies, result),
-  ];
+  const { kind, event, result, beginning, logLines, outboundCalls, ...stored } = invocation;
+  const { outboundFault, warnings, details: place, ...summary } = stored;
+  const details = detailsOf(bodies, invocation);
+  const [eventBody, resultBody] = [bodyAt(bodies, event), bodyAt(bodies, result)];
   const { headers, params, user, ...call } = details?.context ?? NO_CONTEXT;
   const value = resultBody ?? { bytes: beginning, sizeBytes: result[2] };
   const isCut = value.sizeBytes > value.bytes.length;

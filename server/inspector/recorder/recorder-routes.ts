@@ -85,10 +85,7 @@ export const isSeenBy =
   (item: RecordedExchange): boolean =>
     item.endpointId === undefined && item.userId === caller.userId ? true : sees(item.endpointId);
 
-/**
- * Removes secrets from the shown and the searched text; otherwise a search would reveal them.
- * @param secrets also found in the notations of JSON and forms
- */
+/** Removes secrets, also as JSON and forms write them, from the shown and the searched text. */
 function hiding(secrets: readonly string[]) {
   const written = secrets.flatMap((secret) => [
     secret,

@@ -13,37 +13,6 @@ import {
   type RecordedInvocation,
 } from './recorded-invocation.ts';
 
-/** Number of additions after which a new Map is used. */
-const ADDITIONS = 1_000;
-
-/**
- * A Map whose members come and go. V8 moves the contents of a Map from table to table and has each refer to the next: a table that it has come to
- * take for long-lived keeps all that follow, with what was in them, until the whole heap is collected. Here they end with their Map.
- */
-export class BoundedMap<K, V> {
-  #members = new Map<K, V>();
-  #additions = 0;
-
-  /** Oldest first, as in a Map. */
-  values(): IterableIterator<V> {
-    return this.#members.values();
-  }
-
-  set(key: K, value: V): void {
-    this.#additions += 1;
-    // No more often than as many as there are have been added: what is carried over costs each addition the same.
-    if (this.#additions > Math.max(ADDITIONS, this.#members.size)) {
-      this.#members = new Map(this.#members);
-      this.#additions = 0;
-    }
-    this.#members.set(key, value);
-  }
-
-  delete(key: K): boolean {
-    return this.#members.delete(key);
-  }
-}
-
 /** Size of the bodies of an exchange. */
 const bytesOf = (request: CapturedBody | undefined, response: CapturedBody | undefined): number =>
   (request?.sizeBytes ?? 0) + (response?.sizeBytes ?? 0);
@@ -58,7 +27,8 @@ export class Recorder {
   readonly bodies: ByteLog;
   readonly #logs: RecordLogs;
   readonly #isOn: boolean;
-  readonly #running = new BoundedMap<Uuid, StartedInvocation>();
+  /** Waiting and running invocations, oldest first. Unlike the tables of a Map, a list leaves no garbage behind that refers to later members. */
+  readonly running: StartedInvocation[] = [];
 
   /** @param isOn otherwise nothing is recorded from now on */
   constructor(logs: RecordLogs, isOn = true) {
@@ -75,17 +45,9 @@ export class Recorder {
     return this.#logs.id;
   }
 
-  /** Waiting and running invocations, oldest first. */
-  get running(): StartedInvocation[] {
-    return [...this.#running.values()];
-  }
-
-  begin(invocation: StartedInvocation): void {
-    this.#running.set(invocation.executionId, invocation);
-  }
-
   addInvocation(invocation: Invocation, call: LambdaCall): void {
-    this.#running.delete(invocation.executionId);
+    const index = this.running.findIndex(({ executionId }) => executionId === invocation.executionId);
+    if (index >= 0) this.running.splice(index, 1);
     if (!this.#isOn) return;
     const { outcome, outbound } = invocation;
     const resultBytes = outcome.value.kind === 'nothing' ? 0 : outcome.value.bytes.length;

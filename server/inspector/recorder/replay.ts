@@ -6,10 +6,10 @@ import { eventOf, type RecordedInvocation } from './recorded-invocation.ts';
 import type { Recorder } from './recorder.ts';
 
 /**
- * Runs a lambda again with the event that it was given, or with another; `stopsFirst`: a debugger is at its first line. It runs with the
- * caller's own credentials, because those of the original caller are not available.
+ * Runs a lambda again with the event that it was given, or with another, and with the caller's own credentials: the original ones are not
+ * stored. Throws 409 when the event is not stored and none is sent.
  *
- * @throws PlatformError 409 when the event is not kept and none is sent
+ * @param stopsFirst a debugger stops at the first line
  */
 export async function replay(
   { recorder, invoker }: { recorder: Recorder; invoker: LambdaInvoker },

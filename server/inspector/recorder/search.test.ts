@@ -67,7 +67,9 @@ describe('GET /inspect/search', () => {
     const { searched, total, found } = parts.at(-1) ?? {};
     expect(searched).toBe(total);
     expect(found).toMatchObject({ lead: 1, call: 1, invocation: 1 });
-    expect(await partsOf('no such text anywhere')).toMatchObject([{ hits: [], found: {}, isComplete: true }]);
+    // Progress comes before the end on a slow machine.
+    const noParts = await partsOf('no such text anywhere');
+    expect(noParts.at(-1)).toMatchObject({ hits: [], found: {}, isComplete: true });
     expect(await partsOf(' ')).toMatchObject([{ hits: [], searched: 0, isComplete: true }]);
   });
 

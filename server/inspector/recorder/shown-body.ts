@@ -54,11 +54,7 @@ export function headerIn(lines: readonly string[], name: string): string | undef
   return undefined;
 }
 
-/**
- * A body as it may be shown: text where it is one, else base64, with passwords, tokens and the like hidden.
- *
- * @param contentType the header; without one, whatever looks like text is text
- */
+/** A body as text or base64, with passwords and tokens hidden. @param contentType without it, whatever looks like text is text */
 export function toBodyView(
   { bytes, sizeBytes, isWhole }: CapturedBody & { isWhole?: boolean },
   contentType: string | undefined,

@@ -10,10 +10,7 @@ export interface RecordFlags {
   figures?: RecordFigures;
 }
 
-/**
- * Values from which figures are computed without reading records. They are not stored: they are computed again from the
- * records of earlier runs.
- */
+/** Values from which figures are computed without reading records. They are not stored, but computed again at a start. */
 export interface RecordFigures {
   beganMs: number;
   tookMs: number;

@@ -10,9 +10,7 @@ const ID_FILE = 'records/id';
 const MAX_ID_BYTES = 64;
 /** Maximum delay until recorded data is in files, unless the disk is slower. */
 const SAVE_EVERY_MS = 250;
-/**
- * Records that are written together. The code that writes them is not in the processor's caches after a request; for many it is fetched once.
- */
+/** Records that are written together, because the code that writes them is not in the processor's caches after a request. */
 const WRITTEN_TOGETHER = 32;
 /** A larger record is written at once, so that few bytes wait. */
 const MAX_WAITING_BYTES = 64 * 1024;
@@ -141,12 +139,7 @@ export class RecordLogs {
     return this.#options.maxBytes;
   }
 
-  /**
-   * Adds a record later: with others, or before anything is read or saved.
-   *
-   * @param write adds it to its list
-   * @param heldBytes size of the bodies and texts that stay in memory until then
-   */
+  /** Calls `write` with others, or before anything is read or saved. @param heldBytes memory in use until then */
   addLater(write: () => unknown, heldBytes: number): void {
     this.#waiting.push(write);
     if (this.#waiting.length >= WRITTEN_TOGETHER || heldBytes > MAX_WAITING_BYTES) this.#flush();
