@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { authOf } from '../server/testing/archive.ts';
+import { rootPairOf } from '../server/testing/account.ts';
 import { CliRunner } from '../server/testing/command.ts';
 import { expectNoLeftovers, requireEngine, serveOn, testImage } from '../server/testing/engine.ts';
 import { type ApiClient, type Platform, startPlatform } from '../server/testing/platform.ts';
@@ -142,7 +142,7 @@ describe('a container behind the gateway', () => {
     const container = await make.container(tenant, app('one'));
     await whenStatus(container, 'RUNNING');
     const ends = new AbortController();
-    const headers = { authorization: authOf(platform) };
+    const headers = { authorization: rootPairOf(platform) };
     const { body } = await fetch(`${platform.emulator.baseUrl}/inspect/events`, { headers, signal: ends.signal });
     await root.post(`/root/containers/${container.id}/scale?numInstances=0`);
     let [running, received] = [1, ''];

@@ -3,8 +3,8 @@ import type { LogLine } from '../../model/invocation.ts';
 import { type LogParameters, parseLogQuery } from '../../model/log-query.ts';
 import type { Uuid, WorldView } from '../../model/record.ts';
 import type { ContainerService } from './container-service.ts';
+import type { DockerEngine } from './docker/docker-engine.ts';
 import {
-  type ContainerEngine,
   EngineRefusal,
   EngineUnreachable,
   type ExecResult,
@@ -24,10 +24,7 @@ const MOST_LINES = 10_000;
 /** Seconds after which a client may ask again while there is no container engine (D-183). */
 const ENGINE_RETRY_S = '5';
 
-/**
- * The operations by which people inspect and control containers and jobs. Without an engine most answers are 503
- * (D-183).
- */
+/** The operations by which people inspect and control containers and jobs. Without an engine most answers are 503 (D-183). */
 export class ContainerOperations {
   readonly #running: ContainerService;
   readonly #view: WorldView;
@@ -88,7 +85,7 @@ export class ContainerOperations {
   /** Resource usage of each running instance; one that ends meanwhile is left out. Takes a second or two. */
   async stats(id: Uuid): Promise<({ instanceId: string } & InstanceStats)[]> {
     const running = this.#instancesOf(id);
-    const measure = async (engine: ContainerEngine, instanceId: string) => {
+    const measure = async (engine: DockerEngine, instanceId: string) => {
       try {
         return [{ instanceId, ...(await engine.stats(instanceId)) }];
       } catch (failure) {
@@ -122,7 +119,7 @@ export class ContainerOperations {
   }
 
   async retryEngines(): Promise<EngineView[]> {
-    await this.#running.engines.retry();
+    await Promise.all(this.#running.engines.all().map((connection) => connection.retry()));
     return this.engines();
   }
 
@@ -136,7 +133,7 @@ export class ContainerOperations {
     return (this.#running.findRunner(id)?.instances ?? []).filter(({ state }) => state === 'running');
   }
 
-  async #asking<T>(id: Uuid, activity: string, work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
+  async #asking<T>(id: Uuid, activity: string, work: (engine: DockerEngine) => Promise<T>): Promise<T> {
     return answering(activity, async () => work(await this.#attachedTo(id).engineNow()));
   }
 
@@ -148,10 +145,7 @@ export class ContainerOperations {
   }
 }
 
-/**
- * Runs work that needs the engine's answer now. Turns a missing engine and the engine's rejections into errors for the
- * client (D-050, D-183).
- */
+/** Turns a missing engine and the engine's rejections into errors for the client (D-050, D-183). */
 async function answering<T>(activity: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

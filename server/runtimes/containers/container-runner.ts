@@ -4,9 +4,9 @@ import { reasonOf } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { monotonicMs } from '../../system/clock.ts';
+import type { DockerEngine } from './docker/docker-engine.ts';
 import {
   CHECK_ENDED,
-  type ContainerEngine,
   type EngineEvent,
   EngineRefusal,
   EngineUnreachable,
@@ -150,7 +150,8 @@ export class ContainerRunner {
     if (this.#isRemoved) return;
     clearTimeout(this.#retryTimer);
     if (this.attached.state.kind !== 'ready') {
-      this.#awaitEngine();
+      // The engine's state reports that it is away. An earlier failure would keep `adopt` from trying again.
+      this.#failure = undefined;
       return;
     }
     this.#isDue = true;
@@ -328,7 +329,7 @@ export class ContainerRunner {
 
   #fail(failure: unknown): void {
     if (failure instanceof EngineUnreachable && this.attached.state.kind !== 'ready') {
-      this.#awaitEngine();
+      this.#failure = undefined;
       return;
     }
     if (!(failure instanceof EngineUnreachable)) this.#failure = reasonOf(failure); // otherwise it was only slow
@@ -340,11 +341,6 @@ export class ContainerRunner {
     const retryMs = RETRY_MS[Math.min(this.#attempts, RETRY_MS.length - 1)] ?? 0;
     if (!isMissing) this.#attempts += 1;
     this.#wakeIn(isMissing ? LOOK_MS : retryMs, refused === 'image');
-  }
-
-  /** The engine's state reports that it is away. An earlier failure would keep `adopt` from trying again. */
-  #awaitEngine(): void {
-    this.#failure = undefined;
   }
 
   /** @param awaitsImage then it looks for the image until that exists, because an attempt would pull it */
@@ -370,7 +366,7 @@ export class ContainerRunner {
   }
 
   /** Resolves to undefined if the engine refuses or is away. */
-  async #answerTo<T>(question: (engine: ContainerEngine) => Promise<T>): Promise<T | undefined> {
+  async #answerTo<T>(question: (engine: DockerEngine) => Promise<T>): Promise<T | undefined> {
     try {
       return await question(await this.attached.engine());
     } catch {

@@ -50,18 +50,15 @@ export class ContainerService {
   readonly #refusals = new Map<Uuid, string>();
   readonly #removals = new Set<Promise<unknown>>();
   readonly #swept = new Set<EngineConnection>();
-  readonly pulls: PullProgressTracker;
+  readonly pulls = new PullProgressTracker();
   #pruneTimer: NodeJS.Timeout | undefined;
   #connectTimer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(options: ContainerServiceOptions) {
     this.#options = options;
-    const { view, nowMs, opening, onNews } = options;
+    const { view, opening } = options;
     this.engines = new Engines({ view, opening, listener: this.#listener() });
-    this.pulls = new PullProgressTracker(nowMs, (recordId, progress) => {
-      onNews({ kind: 'pull', recordId, ...(progress && { progress }), atMs: nowMs() });
-    });
   }
 
   /** Takes on all containers and jobs of the world. Engines are connected to in the background: nothing is waited for. */
@@ -71,7 +68,9 @@ export class ContainerService {
     // Engines that ran something once may still hold it, whether or not a record is left.
     for (const provider of view.all('providers'))
       if (isContainerEngine(provider.type)) this.engines.connectionOf(provider);
-    this.#connectTimer = setTimeout(() => this.engines.start(), CONNECT_IDLE_MS).unref();
+    this.#connectTimer = setTimeout(() => {
+      for (const connection of this.engines.all()) connection.start();
+    }, CONNECT_IDLE_MS).unref();
   }
 
   /** `remove` also removes instances and networks, `forget` volumes, too. Ends after its limit at the latest; throws EngineLeftovers. */
@@ -90,7 +89,7 @@ export class ContainerService {
       const sentences = results.filter((sentence) => sentence !== undefined);
       if (sentences.length > 0) throw new EngineLeftovers(sentences.join('\n'));
     } finally {
-      this.engines.stop();
+      for (const connection of this.engines.all()) connection.stop();
     }
   }
 
@@ -177,7 +176,11 @@ export class ContainerService {
       ...this.#options,
       attached,
       onChange: () => this.#reportUpdate(record.id),
-      onPull: (progress) => this.pulls.note(record.id, progress),
+      onPull: (progress) => {
+        const atMs = this.#options.nowMs();
+        const isDue = this.pulls.note(record.id, progress, atMs);
+        if (isDue) this.#options.onNews({ kind: 'pull', recordId: record.id, ...(progress && { progress }), atMs });
+      },
     });
     this.#runners.set(record.id, runner);
     attached.start();

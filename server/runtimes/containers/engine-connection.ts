@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../model/errors.ts';
 import type { Uuid } from '../../model/record.ts';
-import { type ContainerEngine, type EngineEvent, EngineUnreachable, type Instance } from './engine.ts';
+import type { DockerEngine } from './docker/docker-engine.ts';
+import { type EngineEvent, EngineUnreachable, type Instance } from './engine.ts';
 
 /** An engine that went away is asked again after the first, then with growing delay up to the last. */
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000];
@@ -13,7 +14,7 @@ const RETURN_LIMIT_MS = 1_000;
 
 /** No engine, or not yet: `absence` says why, in one sentence (D-050), and `isOff` whether that was wanted. */
 export type EngineSource =
-  | { address: string; open(): Promise<ContainerEngine> }
+  | { address: string; open(): Promise<DockerEngine> }
   | { address: string; absence: string; isOff: boolean };
 
 export type EngineState =
@@ -38,7 +39,7 @@ interface Follower {
 
 export class EngineConnection {
   readonly #source: EngineSource;
-  #engine: Promise<ContainerEngine> | undefined;
+  #engine: Promise<DockerEngine> | undefined;
   readonly #listener: EngineListener;
   #state: EngineState = { kind: 'connecting' };
   #failures = 0;
@@ -76,13 +77,13 @@ export class EngineConnection {
   }
 
   /** The engine itself; rejects with EngineUnreachable where there is none. */
-  async engine(): Promise<ContainerEngine> {
+  async engine(): Promise<DockerEngine> {
     if ('reason' in this.#state) throw new EngineUnreachable(this.#state.reason);
     return this.#opened();
   }
 
   /** Like `engine`, for who needs the answer now: one that is not there yet, or is back already, is asked first (D-050). */
-  async engineNow(): Promise<ContainerEngine> {
+  async engineNow(): Promise<DockerEngine> {
     if (this.#state.kind === 'connecting') await this.retry();
     else if (this.#state.kind === 'unreachable')
       await Promise.race([this.retry(), pause(RETURN_LIMIT_MS, undefined, { ref: false })]);
@@ -101,7 +102,7 @@ export class EngineConnection {
   }
 
   /** The streams have ended with the connection. Logs that cannot be followed now are tried again when the engine is back. */
-  async #followAgain(engine: ContainerEngine): Promise<void> {
+  async #followAgain(engine: DockerEngine): Promise<void> {
     for (const follower of this.#followers) {
       follower.end();
       follower.end = await engine.follow(follower.recordId, follower.onNews).catch(() => () => undefined);
@@ -117,7 +118,7 @@ export class EngineConnection {
   }
 
   /** Runs work with the engine. Looks after a connection that turns out to be lost. */
-  async use<T>(work: (engine: ContainerEngine) => Promise<T>): Promise<T> {
+  async use<T>(work: (engine: DockerEngine) => Promise<T>): Promise<T> {
     try {
       return await work(await this.engine());
     } catch (failure) {
@@ -160,14 +161,14 @@ export class EngineConnection {
     }
   }
 
-  #opened(): Promise<ContainerEngine> {
+  #opened(): Promise<DockerEngine> {
     if ('absence' in this.#source) return Promise.reject(new EngineUnreachable(this.#source.absence));
     this.#engine ??= this.#source.open();
     return this.#engine;
   }
 
   /** An engine that has not answered in time is asked once more: it may have been busy. */
-  #beat(engine: ContainerEngine, isMissed = false): void {
+  #beat(engine: DockerEngine, isMissed = false): void {
     clearTimeout(this.#beatTimer);
     if (this.#isStopped) return;
     const timer = setTimeout(() => {

@@ -1,14 +1,10 @@
 import type { Duplex } from 'node:stream';
-import type { LogLine } from '../../model/invocation.ts';
 import type { Uuid } from '../../model/record.ts';
 
 export interface WorkloadPort {
   containerPort: number;
   protocol: 'tcp' | 'udp';
-  /**
-   * True if it is to be reachable from the emulator, on a port of the engine's host that the engine chooses (D-047).
-   * Never for udp.
-   */
+  /** True if the emulator reaches it, on a port of the engine's host that the engine chooses (D-047). Never for udp. */
   isPublished: boolean;
 }
 
@@ -131,10 +127,7 @@ export interface ApplyOptions {
   onPull?(progress: PullProgress | undefined): void;
   /** Resolves when a new instance serves, or the wait is given up: old ones stay until then. If it rejects, the new one is removed instead. */
   whenReady(instance: Instance): Promise<void>;
-  /**
-   * Resolves when an instance of an older revision may go. Awaited before each is removed, so that requests under way
-   * can end.
-   */
+  /** Resolves when an instance may be removed: requests under way have ended, or had their time. */
   beforeRemoval(instance: Instance): Promise<void>;
 }
 
@@ -209,37 +202,6 @@ export type EngineEvent =
 
 /** Asked immediately before something is removed: it may be needed again by then. */
 export type IsKept = (kind: 'environment' | 'volume', id: Uuid) => boolean;
-
-/** All that an engine makes has the world's id as a label; nothing else is ever touched. Rejects with EngineUnreachable or EngineRefusal. */
-export interface ContainerEngine {
-  /** Resolves to the name and version of an engine that can be used. */
-  ping(): Promise<string>;
-  /** Resolves as soon as it answers; rejects when it has not for some seconds. The cheapest question there is. */
-  beat(): Promise<void>;
-  /** Every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
-  list(recordId?: Uuid): Promise<Instance[]>;
-  /** Pulls the image, starts what is missing, replaces other revisions (new ones first, D-052), removes what is too much, or does nothing. */
-  apply(workload: Workload, options: ApplyOptions): Promise<void>;
-  remove(recordId: Uuid): Promise<void>;
-  /** Removes all of this world, volumes only on request, because they contain data. Resolves to what could not be removed within the limit. */
-  clear(options: ClearOptions): Promise<Leftovers>;
-  /** Removes what other worlds left that were in memory only and whose owner is gone: all of each, volumes too. */
-  sweep(): Promise<void>;
-  /** Removes networks of environments, and volumes, that are not kept and that no instance uses. */
-  prune(isKept: IsKept): Promise<void>;
-  logs(recordId: Uuid, options: LogOptions): Promise<LogLine[]>;
-  /** Calls whenever an instance of a record, also a later one, has written something, until the returned function is called. */
-  follow(recordId: Uuid, onNews: () => void): Promise<() => void>;
-  stats(instanceId: string): Promise<InstanceStats>;
-  exec(instanceId: string, command: readonly string[]): Promise<ExecResult>;
-  openShell(instanceId: string, size: TerminalSize): Promise<Shell>;
-  /** The id of what an image's name means on the engine now; undefined when it has no such image. */
-  findImage(image: string): Promise<string | undefined>;
-  /** Tells of each change of an instance until the returned function is called or the connection is lost. */
-  watch(onEvent: (event: EngineEvent) => void): Promise<() => void>;
-  /** Closes the connection: pending requests reject, and containers continue to run. The next call connects again. */
-  close(): void;
-}
 
 /** Its message says what happened, where, and what to do: one sentence that a client may see. */
 export class EngineUnreachable extends Error {

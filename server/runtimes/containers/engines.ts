@@ -101,18 +101,6 @@ export class Engines {
     return [...this.#byKey.values()];
   }
 
-  start(): void {
-    for (const connection of this.#byKey.values()) connection.start();
-  }
-
-  stop(): void {
-    for (const connection of this.#byKey.values()) connection.stop();
-  }
-
-  async retry(): Promise<void> {
-    await Promise.all(Array.from(this.#byKey.values(), (connection) => connection.retry()));
-  }
-
   views(): EngineView[] {
     return [...this.#byKey].map(([key, { address, state }]) => ({
       address,

@@ -1,4 +1,4 @@
-import type { ContainerEngine } from './engine.ts';
+import type { DockerEngine } from './docker/docker-engine.ts';
 
 const LISTEN_STATE = '0A';
 /** The address of the engine's own name server in each instance. */
@@ -11,7 +11,7 @@ export interface ListeningSocket {
 
 /** Reads where the programs of an instance listen; undefined where that cannot be read, for example in an image without `cat`. */
 export async function readListeningSockets(
-  engine: ContainerEngine,
+  engine: DockerEngine,
   instanceId: string,
 ): Promise<ListeningSocket[] | undefined> {
   const { stdout } = await engine.exec(instanceId, ['cat', '/proc/net/tcp', '/proc/net/tcp6']);

@@ -51,7 +51,12 @@ export function probeHealth(
     const failed = results.find(([, failure]) => failure !== undefined);
     if (!failed) verdict = 'healthy';
     else if (probes.some((probe) => (failures.get(probe)?.count ?? 0) >= probe.failures)) verdict = 'unhealthy';
-    onCheck({ verdict, failedCheck: failed && toFailedCheck(...failed, failures.get(failed[0])?.sinceMs ?? nowMs()) });
+    const failedCheck = failed && {
+      check: describeProbe(failed[0]),
+      result: failed[1] ?? '',
+      sinceMs: failures.get(failed[0])?.sinceMs ?? nowMs(),
+    };
+    onCheck({ verdict, failedCheck });
     const nextMs = verdict === undefined ? Math.min(FIRST_INTERVAL_MS, intervalMs) : intervalMs;
     timer = setTimeout(checkSafely, nextMs).unref();
   };
@@ -69,13 +74,8 @@ export function probeHealth(
   };
 }
 
-function toFailedCheck(
-  { protocol, path, containerPort }: Probe,
-  failure: string | undefined,
-  sinceMs: number,
-): FailedCheck {
-  const target = protocol === 'TCP' ? `port ${containerPort}` : `${path} on port ${containerPort}`;
-  return { check: `${protocol} check of ${target}`, result: failure ?? '', sinceMs };
+function describeProbe({ protocol, path, containerPort }: Probe): string {
+  return `${protocol} check of ${protocol === 'TCP' ? '' : `${path} on `}port ${containerPort}`;
 }
 
 /** The reason why a check fails; undefined if it passes. */
@@ -92,14 +92,9 @@ function failureOfRequest(
   { protocol, path, timeoutMs }: Probe,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const options = {
-      host,
-      port,
-      path: encodedPath(path),
-      timeout: timeoutMs,
-      agent: false,
-      rejectUnauthorized: false,
-    };
+    // Bytes that cannot be part of a request line are encoded as browsers do.
+    const encodedPath = path.replace(/[^\x21-\x7e]+/gu, encodeURIComponent);
+    const options = { host, port, path: encodedPath, timeout: timeoutMs, agent: false, rejectUnauthorized: false };
     const request = (protocol === 'HTTPS' ? requestHttps : requestHttp)(options, (response) => {
       const { statusCode = 0 } = response;
       response.destroy();
@@ -119,9 +114,4 @@ function failureOfRequest(
 function wordsOf({ message }: Error): string {
   const [, reason] = /:SSL routines:[^:]*:([^:]+):/.exec(message) ?? [];
   return reason === undefined ? message : `no TLS connection (${reason})`;
-}
-
-/** Encodes what cannot be part of a request line, as browsers do. */
-function encodedPath(path: string): string {
-  return path.replace(/[^\x21-\x7e]+/gu, encodeURIComponent);
 }

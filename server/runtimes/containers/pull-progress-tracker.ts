@@ -12,30 +12,20 @@ export interface Pull extends PullProgress {
 
 export class PullProgressTracker {
   readonly #pulls = new Map<Uuid, Pull & { reportedMs: number }>();
-  readonly #nowMs: () => number;
-  readonly #onStep: (recordId: Uuid, progress: PullProgress | undefined) => void;
 
-  /** @param onStep called for some steps, and for the end of each pull with undefined progress */
-  constructor(nowMs: () => number, onStep: (recordId: Uuid, progress: PullProgress | undefined) => void) {
-    this.#nowMs = nowMs;
-    this.#onStep = onStep;
-  }
-
-  note(recordId: Uuid, progress: PullProgress | undefined): void {
+  /** Returns true if people are to see this step: some of a pull, and its end, which has no progress. */
+  note(recordId: Uuid, progress: PullProgress | undefined, atMs: number): boolean {
     const previousPull = this.#pulls.get(recordId);
-    if (!progress) {
-      if (this.#pulls.delete(recordId)) this.#onStep(recordId, undefined);
-      return;
-    }
+    if (!progress) return this.#pulls.delete(recordId);
     const nowMs = monotonicMs();
     const isDue = !previousPull || nowMs - previousPull.reportedMs >= TELL_EVERY_MS;
     this.#pulls.set(recordId, {
       ...progress,
       recordId,
-      startedAtMs: previousPull?.startedAtMs ?? this.#nowMs(),
+      startedAtMs: previousPull?.startedAtMs ?? atMs,
       reportedMs: isDue ? nowMs : previousPull.reportedMs,
     });
-    if (isDue) this.#onStep(recordId, progress);
+    return isDue;
   }
 
   list(): Pull[] {

@@ -63,7 +63,6 @@ export function verdictOn(instance: Instance, health: Health | undefined): 'heal
 
 /** The live properties of a container (D-048) or job (D-213). */
 export function statusOf(record: StoredResource, facts: ContainerFacts): JsonObject {
-  const isJob = typeOf(record).collection === 'jobs';
   const visibleInstances = facts.trouble?.kind === 'lost' ? [] : facts.instances;
   const running = visibleInstances.filter(({ state }) => state === 'running');
   const verdicts = running.map((instance) => {
@@ -72,7 +71,7 @@ export function statusOf(record: StoredResource, facts: ContainerFacts): JsonObj
     return { verdict: verdictOn(instance, health), isFailing };
   });
   const unhealthy = verdicts.filter(({ verdict }) => verdict === 'unhealthy').length;
-  const status = isJob ? jobStatus(record, facts) : containerStatus(record, facts, running, unhealthy);
+  const status = statusWord(record, facts, running, unhealthy);
   const reason = facts.trouble?.reason ?? complaintOf(facts.instances, facts) ?? (facts.notes.join('; ') || undefined);
   const image = record.properties.image;
   return {
@@ -92,8 +91,8 @@ export function statusOf(record: StoredResource, facts: ContainerFacts): JsonObj
   };
 }
 
-/** Returns the status of a container. If several fit, the first wins (D-048). The moves report MIGRATING. */
-function containerStatus(
+/** Returns the status of a container or job. If several fit, the first wins (D-048, D-213). The moves report MIGRATING. */
+function statusWord(
   record: StoredResource,
   facts: ContainerFacts,
   running: readonly Instance[],
@@ -101,8 +100,8 @@ function containerStatus(
 ): string {
   const requestedInstances = Number(record.properties.num_instances);
   if (requestedInstances === 0) return 'SUSPENDED';
-  if (facts.trouble?.kind === 'lost') return 'LOST';
-  if (facts.trouble?.kind === 'failed') return 'FAILED';
+  if (facts.trouble) return facts.trouble.kind === 'lost' ? 'LOST' : 'FAILED';
+  if (typeOf(record).collection === 'jobs') return jobStatus(requestedInstances, facts.instances);
   if (!facts.hasRun) return 'LAUNCHED';
   if (running.length !== requestedInstances || !running.every((instance) => facts.factsOf(instance).isUp))
     return 'SCALING';
@@ -113,11 +112,7 @@ function containerStatus(
   return isWell ? 'HEALTHY' : 'RUNNING';
 }
 
-function jobStatus({ properties }: StoredResource, { instances, trouble }: ContainerFacts): string {
-  const requestedInstances = Number(properties.num_instances);
-  if (requestedInstances === 0) return 'SUSPENDED';
-  if (trouble?.kind === 'lost') return 'LOST';
-  if (trouble?.kind === 'failed') return 'FAILED';
+function jobStatus(requestedInstances: number, instances: readonly Instance[]): string {
   const ended = instances.filter(({ state }) => state === 'exited' || state === 'failed');
   if (ended.some(({ exitCode, state }) => state === 'failed' || exitCode !== 0)) return 'FAILED';
   if (ended.length >= requestedInstances) return 'SUCCEEDED';

@@ -42,11 +42,8 @@ export interface AddressOptions extends DockerUser {
 }
 
 /**
- * Returns the address of the engine: the requested address, else the one that the docker command would use, in its
- * order: `DOCKER_HOST`, the current context, the default socket. Without that socket it is the first existing one of
- * the sockets that Docker Desktop, OrbStack, Colima, Rancher Desktop and Podman make.
- * @param url unix://, npipe://, tcp://, http://, https:// or ssh://; undefined for the docker command's
- * @throws EngineUnreachable when the address or the context cannot be used; the sentence says why
+ * Returns the requested address, else the one of the docker command: `DOCKER_HOST`, the current context, or the first usual socket that
+ * exists. Throws EngineUnreachable if the address or the context cannot be used.
  */
 export function dockerAddress(url: string | undefined, options: AddressOptions): DockerAddress {
   if (url !== undefined) return parseAddress(url, options);
@@ -172,10 +169,7 @@ function currentContext(file: string): string | undefined {
   }
 }
 
-/**
- * Returns the reason why a call failed, if this user may not open the engine's socket; undefined otherwise.
- * @param code of the error
- */
+/** Returns the reason why a call failed with an error code, if this user may not open the engine's socket; undefined otherwise. */
 export function closedSocketReason({ transport }: DockerAddress, code: unknown): string | undefined {
   if (transport.kind !== 'socket' || (code !== 'EACCES' && code !== 'EPERM')) return undefined;
   const group = groupOf(transport.path);

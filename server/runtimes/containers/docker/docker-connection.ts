@@ -176,14 +176,8 @@ export class DockerConnection {
   /** Asks the daemon what it is, and on which kernel it runs. */
   async identify(): Promise<{ isPodman: boolean; version: string }> {
     await this.ask((docker) => docker.ping()); // what hangs is found out sooner
-    const {
-      Version: version,
-      Components,
-      KernelVersion: kernel,
-      Platform,
-      Os: os,
-      Arch: architecture,
-    } = await this.askFor(engineVersion, (client) => client.version());
+    const answer = await this.askFor(engineVersion, (client) => client.version());
+    const { Version: version, Components, KernelVersion: kernel, Platform, Os: os, Arch: architecture } = answer;
     this.isOwnKernel =
       this.address.isOwnKernel && isThisKernel({ ...(kernel && { kernel }), product: Platform?.Name ?? '' });
     this.platform = os && architecture && `${os}/${architecture}`;

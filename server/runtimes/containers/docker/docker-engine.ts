@@ -8,7 +8,6 @@ import { Turns } from '../../../system/turns.ts';
 import {
   type ApplyOptions,
   type ClearOptions,
-  type ContainerEngine,
   type EngineEvent,
   EngineRefusal,
   EngineUnreachable,
@@ -33,13 +32,10 @@ import { LABEL, ownedBy, type WorldMark } from './labels.ts';
 import { clearWorld, requireSoleFolder, sweepWorlds } from './leftovers.ts';
 import { ensureNetwork, inTurn, removeNetwork } from './networks.ts';
 import { openShell } from './open-shell.ts';
-import { bareId, inspectedContainer, readInstance } from './read-instance.ts';
+import { bareId, readInstance, requiredMembers } from './read-instance.ts';
 import { watchInstances } from './watch-instances.ts';
 
-/**
- * Reads the resource use of an instance. The daemon measures for about a second. Throws EngineRefusal `missing` when
- * the instance no longer runs.
- */
+/** The daemon measures for about a second. Throws EngineRefusal `missing` if the instance no longer runs. */
 async function readStats(connection: DockerConnection, instanceId: string): Promise<InstanceStats> {
   const measured = await connection.ask((docker) => docker.getContainer(instanceId).stats({ stream: false }));
   // For an instance that has ended, the daemon returns the year 1; for one that ends meanwhile, no time.
@@ -61,8 +57,6 @@ async function readStats(connection: DockerConnection, instanceId: string): Prom
   };
 }
 
-/** The default of the docker command. */
-const STOP_SECONDS = 10;
 const SWEEP_LIMIT_MS = 60_000;
 /** Instances that start, and that end, at the same time; more only slow each other down. One that ends mostly takes its time. */
 const MAX_STARTS = 4;
@@ -76,11 +70,12 @@ const listedContainers = z.array(z.looseObject({ Id: z.string(), Created: z.numb
 
 export interface DockerEngineOptions extends WorldMark {
   connection: DockerConnection;
-  /** Time that an instance has to end by itself after its stop signal. */
+  /** Time that an instance has to end by itself after its stop signal; by default the docker command's. */
   stopSeconds?: number;
 }
 
-export class DockerEngine implements ContainerEngine {
+/** All that it creates has its world's id as a label; it never touches anything without such a label. Its methods reject with EngineUnreachable or EngineRefusal. */
+export class DockerEngine {
   protected readonly world: WorldMark;
   protected readonly connection: DockerConnection;
   protected readonly stopSeconds: number;
@@ -93,22 +88,25 @@ export class DockerEngine implements ContainerEngine {
   /** CPUs of the engine's machine. */
   #cpus: number | undefined;
 
-  constructor({ connection, stopSeconds = STOP_SECONDS, ...world }: DockerEngineOptions) {
+  constructor({ connection, stopSeconds = 10, ...world }: DockerEngineOptions) {
     this.world = world;
     this.connection = connection;
     this.stopSeconds = stopSeconds;
   }
 
+  /** Resolves to the name and version of an engine that can be used. */
   async ping(): Promise<string> {
     const { isPodman, version } = await this.connection.identify();
     await requireSoleFolder(this.connection, this.world);
     return `${isPodman ? 'Podman' : 'Docker'} ${version}`;
   }
 
+  /** Resolves as soon as the daemon answers; rejects when it has not for some seconds. */
   async beat(): Promise<void> {
     await this.connection.ask((docker) => docker.ping());
   }
 
+  /** Returns every instance of this world, or of one record of it, in any state, jobs' too; oldest first. */
   async list(recordId?: Uuid): Promise<Instance[]> {
     const filters = ownedBy(this.world.worldId, recordId);
     const listed = await this.connection.askFor(listedContainers, (docker) =>
@@ -119,6 +117,7 @@ export class DockerEngine implements ContainerEngine {
     return Promise.all(found.filter((instance) => instance !== undefined).map((each) => this.#withPlatforms(each)));
   }
 
+  /** Pulls the image, starts what is missing, replaces other revisions (new ones first, D-052), and removes the surplus. */
   async apply(workload: Workload, options: ApplyOptions): Promise<void> {
     options.signal.throwIfAborted();
     const found = await this.list(workload.recordId);
@@ -148,14 +147,17 @@ export class DockerEngine implements ContainerEngine {
     await Promise.all(found.map((instance) => this.#remove(instance)));
   }
 
+  /** Resolves to what of this world could not be removed within the limit. */
   clear(options: ClearOptions): Promise<Leftovers> {
     return clearWorld(this.connection, this.world, options);
   }
 
+  /** Removes what other worlds left, volumes too, if they were in memory only and their owner is gone. */
   sweep(): Promise<void> {
     return sweepWorlds(this.connection, SWEEP_LIMIT_MS);
   }
 
+  /** Removes networks of environments, and volumes, that are not kept and that no instance uses. */
   async prune(isKept: IsKept): Promise<void> {
     const filters = ownedBy(this.world.worldId);
     const [networks, { Volumes: volumes }] = await this.connection.ask((docker) =>
@@ -183,6 +185,7 @@ export class DockerEngine implements ContainerEngine {
     return all.slice(Math.max(0, all.length - options.tail));
   }
 
+  /** Calls whenever an instance of a record, also a later one, has written something, until the returned function is called. */
   follow(recordId: Uuid, onNews: () => void): Promise<() => void> {
     return followLogs(this.connection, {
       ...{ source: this.logSource, recordId, onNews },
@@ -207,15 +210,18 @@ export class DockerEngine implements ContainerEngine {
     return openShell(this.connection, await this.containerOf(instanceId), size);
   }
 
+  /** Resolves to the id of what an image's name means on the engine now; undefined if it has no such image. */
   async findImage(image: string): Promise<string | undefined> {
     const found = await this.connection.askTolerantly((docker) => docker.getImage(image).inspect());
     return found && bareId(found.Id);
   }
 
+  /** Reports each change of an instance until the returned function is called or the connection is lost. */
   watch(onEvent: (event: EngineEvent) => void): Promise<() => void> {
     return watchInstances(this.connection, ownedBy(this.world.worldId), onEvent);
   }
 
+  /** Closes the connection: pending requests reject, and containers continue to run. The next call connects again. */
   close(): void {
     this.connection.close();
   }
@@ -260,10 +266,11 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async #find(id: string): Promise<Instance | undefined> {
-    const found = await this.connection.askTolerantly(
-      async (docker) => inspectedContainer.parse(await docker.getContainer(id).inspect()),
-      'missing',
-    );
+    const found = await this.connection.askTolerantly(async (docker) => {
+      const answer = await docker.getContainer(id).inspect();
+      requiredMembers.parse(answer);
+      return answer;
+    }, 'missing');
     const { address, isOwnKernel } = this.connection;
     return found && readInstance(found, { ...address, isOwnKernel });
   }
@@ -307,11 +314,10 @@ export class DockerEngine implements ContainerEngine {
 
   /** False if the daemon refuses. */
   async #startAgain(id: string): Promise<boolean> {
-    const start = (docker: Docker) =>
-      docker
-        .getContainer(id)
-        .start()
-        .then(() => true);
+    const start = async (docker: Docker) => {
+      await docker.getContainer(id).start();
+      return true;
+    };
     return (await this.starts.run(() => this.connection.askTolerantly(start))) === true;
   }
 

@@ -4,7 +4,7 @@ import type { Uuid } from '../../../model/record.ts';
 import type { Mount, Workload } from '../engine.ts';
 import { LABEL, labelsOf, marksOf, type WorldMark } from './labels.ts';
 
-const NANO = 1_000_000_000;
+export const NANO = 1_000_000_000;
 /** With the name before it still readable in `docker ps`. */
 const MAX_NAME_LENGTH = 48;
 

@@ -2,10 +2,7 @@ import type { Uuid } from '../../../model/record.ts';
 import type { Owner } from '../../../system/owner.ts';
 import type { Instance, Workload } from '../engine.ts';
 
-/**
- * The labels of everything that Terrarium makes in an engine; they name its owner. Terrarium never touches anything
- * without the world's label.
- */
+/** The labels of everything that Terrarium makes in an engine. It never touches anything without the world's label. */
 export const LABEL = {
   world: 'terrarium.world',
   /** The process that created it and the folder of its world: an `Owner` in JSON. */

@@ -15,9 +15,7 @@ import { removeNetwork } from './networks.ts';
 const AT_ONCE = 16;
 /** Time for an instance to end after a stop request; none in the second half of the total time. */
 const GRACE_S = 3;
-/**
- * The interval between attempts to remove the rest: networks and volumes are in use until the last instance has gone.
- */
+/** The interval between attempts to remove the rest: networks and volumes are in use until the last instance has gone. */
 const AGAIN_MS = 200;
 /** A network that was empty for so long and is not removed is locked. An endpoint is removed a moment after its container. */
 const LOCKED_AFTER_MS = 3_000;
@@ -45,20 +43,13 @@ const ownersIn = (items: readonly Item[]) =>
 export async function requireSoleFolder(connection: DockerConnection, world: WorldMark): Promise<void> {
   if (world.owner?.dataDir === undefined) return;
   const items = await itemsOf(connection, `${LABEL.world}=${world.worldId}`, 'volumes if possible');
-  await refuseCopy(ownersIn(items), world, connection.address.url);
+  await refuseCopy(items, world, connection.address.url);
 }
 
-/**
- * Throws EngineUnreachable if another folder with the same world is among the creators of its resources in an engine: one of the two
- * folders is a copy of the other, and each platform would use and remove what the other one creates, also after it has ended.
- */
-async function refuseCopy(
-  creators: readonly (Owner | undefined)[],
-  { worldId, owner }: WorldMark,
-  engineUrl: string,
-): Promise<void> {
+/** Throws EngineUnreachable if another folder with this world has created one of the resources: each platform would remove what the other creates. */
+async function refuseCopy(items: readonly Item[], { worldId, owner }: WorldMark, engineUrl: string): Promise<void> {
   if (owner?.dataDir === undefined) return;
-  for (const other of creators) {
+  for (const other of ownersIn(items)) {
     if (!(await isElsewhere(other, worldId, owner.dataDir))) continue;
     const command = `${SHELL_COMMAND} reset --new-id --data ${shellWord(owner.dataDir)}`;
     throw new EngineUnreachable(
@@ -110,7 +101,7 @@ export async function clearWorld(
     Promise.all(items.map((item) => turns.run(() => work(item))));
   for (let count = Number.POSITIVE_INFINITY; ; ) {
     const found = await itemsOf(connection, `${LABEL.world}=${world.worldId}`);
-    await refuseCopy(ownersIn(found), world, connection.address.url);
+    await refuseCopy(found, world, connection.address.url);
     const passedMs = performance.now() - startedMs;
     const isLocked = ({ id }: Item) => passedMs - (lockedSinceMs.get(id) ?? passedMs) > lockedAfterMs;
     const items = found.filter((item) => (volumes || item.kind !== 'volumes') && !isLocked(item));
@@ -135,12 +126,7 @@ export async function clearWorld(
   }
 }
 
-/**
- * Removes the resources of worlds in memory, and of pipeline runs, whose processes have certainly ended. What is in use by others stays for
- * the next sweep.
- *
- * @param limitMs the time for all of them
- */
+/** Removes the resources of worlds in memory, and of pipeline runs, whose processes have certainly ended. `limitMs` is the time for all of them. */
 export async function sweepWorlds(connection: DockerConnection, limitMs: number): Promise<void> {
   const untilMs = performance.now() + limitMs;
   for (const { worldId, owners } of await findWorlds(connection)) {

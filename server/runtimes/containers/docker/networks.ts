@@ -34,10 +34,7 @@ export function inTurn(name: string, step: () => Promise<void>): Promise<void> {
   return done;
 }
 
-/**
- * Removes a network. Docker 20.10 can miscount the endpoints of a network when many containers start and end at the same time; it then
- * keeps the network, although nothing is in it, until it is restarted: `locked`.
- */
+/** Removes a network; `locked`: Docker 20.10 has miscounted its endpoints, and keeps it, although it is empty, until the engine is restarted. */
 export async function removeNetwork(connection: DockerConnection, id: string): Promise<'gone' | 'used' | 'locked'> {
   const isGone = await connection.askTolerantly((docker) =>
     docker

@@ -2,22 +2,17 @@ import type Docker from 'dockerode';
 import { z } from 'zod';
 import type { FailedCheck, Instance } from '../engine.ts';
 import type { DockerAddress } from './docker-address.ts';
+import { NANO } from './instance-definition.ts';
 import { identityIn } from './labels.ts';
 
-const NANO = 1_000_000_000;
-
-const members = z.looseObject({
+/** The members without which an answer cannot be read; engines differ in the others. */
+export const requiredMembers = z.looseObject({
   Id: z.string(),
   Image: z.string(),
   Config: z.looseObject({ Labels: z.record(z.string(), z.string()) }),
   State: z.looseObject({ Status: z.string(), StartedAt: z.string() }),
   HostConfig: z.looseObject({}),
   NetworkSettings: z.looseObject({}),
-});
-/** An answer that has the members without which it cannot be read; engines differ in the others. */
-export const inspectedContainer = z.custom<Docker.ContainerInspectInfo>().superRefine((answer, context) => {
-  for (const { path, message } of members.safeParse(answer).error?.issues ?? [])
-    context.addIssue({ code: 'custom', path, message });
 });
 
 export function readInstance(

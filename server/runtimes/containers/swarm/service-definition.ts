@@ -1,15 +1,11 @@
 import type Docker from 'dockerode';
 import type { Uuid } from '../../../model/record.ts';
-import { instanceDefinition, networkName } from '../docker/instance-definition.ts';
+import { instanceDefinition, NANO, networkName } from '../docker/instance-definition.ts';
 import { LABEL, labelsOf, type WorldMark } from '../docker/labels.ts';
 import type { Workload } from '../engine.ts';
 
-/**
- * The label that the containers of a service carry in place of the world's label: they belong to the swarm, not to a
- * daemon.
- */
+/** The label of a service's containers in place of the world's label: they belong to the swarm, not to a daemon. */
 const SWARM_WORLD = 'terrarium.swarm-world';
-export const NANO = 1_000_000_000;
 const RESTART_DELAY_NS = NANO;
 /** A service's name has at most 63 characters. */
 const MAX_NAME_LENGTH = 36;

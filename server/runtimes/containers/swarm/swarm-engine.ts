@@ -5,6 +5,7 @@ import { reasonOf } from '../../../model/errors.ts';
 import type { Uuid } from '../../../model/record.ts';
 import { DockerEngine } from '../docker/docker-engine.ts';
 import { registryCredentials } from '../docker/image-pull.ts';
+import { NANO } from '../docker/instance-definition.ts';
 import { identityIn, LABEL, marksOf, ownedBy } from '../docker/labels.ts';
 import { ensureNetwork } from '../docker/networks.ts';
 import { watchInstances } from '../docker/watch-instances.ts';
@@ -16,7 +17,7 @@ import {
   type Instance,
   type Workload,
 } from '../engine.ts';
-import { NANO, serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
+import { serviceDefinition, swarmContainersOf, swarmNetworkName } from './service-definition.ts';
 import {
   currentTasks,
   errorOf,
@@ -40,8 +41,6 @@ const END_LIMIT_MS = 15_000;
 export class SwarmEngine extends DockerEngine {
   /** The daemon drops lines of a service's log, and does not end it, when several tasks have written much, so the log of each task is read. */
   protected override readonly logSource = 'tasks';
-  /** The images that the connected node has, and if they have a health command. */
-  readonly #checkedImages = new Map<string, boolean>();
 
   override async ping(): Promise<string> {
     const version = await super.ping();
@@ -87,7 +86,6 @@ export class SwarmEngine extends DockerEngine {
     const network = { Name, Driver: 'overlay', Attachable: true } as const;
     await ensureNetwork(this.connection, this.world, workload.environmentId, network);
     const configs = await this.#configsFor(workload);
-    this.#checkedImages.clear(); // names can mean other images by now
     const { stopSeconds } = this;
     const nodes = await this.connection.askFor(swarmNodes, (docker) => docker.listNodes());
     const available = nodes.filter(({ Spec, Status }) => Spec?.Availability === 'active' && Status.State === 'ready');
@@ -251,12 +249,8 @@ export class SwarmEngine extends DockerEngine {
   /** True if a task or its image has a health command. The image's command is only known if the connected node has the image. */
   async #isChecked({ Spec: { ContainerSpec } }: SwarmTask): Promise<boolean> {
     if (ContainerSpec.Healthcheck) return true;
-    const { Image: name } = ContainerSpec;
-    const knownAnswer = this.#checkedImages.get(name);
-    if (knownAnswer !== undefined) return knownAnswer;
-    const image = await this.connection.askTolerantly((docker) => docker.getImage(name).inspect());
+    const image = await this.connection.askTolerantly((docker) => docker.getImage(ContainerSpec.Image).inspect());
     const [kind = 'NONE'] = Object(image?.Config).Healthcheck?.Test ?? [];
-    if (image) this.#checkedImages.set(name, kind !== 'NONE');
     return kind !== 'NONE';
   }
 
