@@ -244,7 +244,6 @@ describe('the mock CRM', () => {
       400,
       /in the query string. Send them in the body/,
     ],
-    ['a path with two slashes', 'oid=1', { path: `/${FORM_PATH}` }, 404, /Remove the slash at the end of the variable/],
     ['another encoding', 'oid=1', { path: `${FORM_PATH}?encoding=Shift_JIS` }, 415, /Shift_JIS/],
     [
       'a compressed form',

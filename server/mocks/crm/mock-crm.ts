@@ -222,12 +222,6 @@ async function readForm(request: IncomingMessage): Promise<Lead['fields']> {
   const { url = '/', headers } = request;
   if (!isKnownForm(url) && headers[FORM_HEADER] === undefined) {
     const path = pathnameOf(url);
-    if (path.startsWith('//')) {
-      throw new PlatformError(
-        'not_found',
-        `the mock CRM has no form at ${path}: the path starts with two slashes. Remove the slash at the end of the variable that names the host.`,
-      );
-    }
     throw new PlatformError(
       'not_found',
       `the mock CRM has no form at ${path}: no variable of the lambda names that path. Set a variable (such as CRM_PATH) to ` +

@@ -137,16 +137,12 @@ const LFS_POINTER = 'version https://git-lfs.github.com/spec/v1';
 
 /** Brings what Git LFS has in the repository; resolves to the files that remain pointers. */
 async function withoutContent(source: string, to: string): Promise<string[]> {
-  const pointers = async () => {
-    const listed = (await git(to, ['ls-files', '-z', ':(attr:filter=lfs)'])).split('\0').filter(Boolean);
-    const heads = await Promise.all(listed.map((path) => readFile(join(to, path), 'latin1').catch(() => '')));
-    return listed.filter((_, index) => heads[index]?.startsWith(LFS_POINTER));
-  };
-  const found = await pointers();
-  if (found.length === 0) return [];
+  const listed = (await git(to, ['ls-files', '-z', ':(attr:filter=lfs)'])).split('\0').filter(Boolean);
+  if (listed.length === 0) return [];
   const storage = await git(source, ['rev-parse', '--path-format=absolute', '--git-path', 'lfs']);
   await git(to, ['-c', `lfs.storage=${storage}`, 'lfs', 'checkout']).catch(() => undefined); // it may not be installed
-  return pointers();
+  const contents = await Promise.all(listed.map((path) => readFile(join(to, path), 'latin1').catch(() => '')));
+  return listed.filter((_, index) => contents[index]?.startsWith(LFS_POINTER));
 }
 
 async function takeWorkingTree(source: string, to: string, signal: AbortSignal): Promise<void> {

@@ -6,12 +6,8 @@ import { PipelineError } from './pipeline-error.ts';
 
 /** Author of the commits for a run, because the user may not have configured git. */
 export const AUTHOR = [
-  '-c',
-  'user.name=Terrarium',
-  '-c',
-  'user.email=pipeline@terrarium.invalid',
-  '-c',
-  'commit.gpgsign=false',
+  ...['-c', 'user.name=Terrarium', '-c', 'user.email=pipeline@terrarium.invalid'],
+  ...['-c', 'commit.gpgsign=false'],
 ];
 
 /**

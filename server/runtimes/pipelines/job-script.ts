@@ -2,9 +2,6 @@ import { shellWord } from '../../model/shell-command.ts';
 import type { JobDefinition } from './definition-schema.ts';
 import { spanMs } from './time-span.ts';
 
-/** Names of the files that a job is run by, within a folder of its own. */
-const SCRIPT_FILES = { driver: 'run', script: 'script', after: 'after_script' } as const;
-
 /** Comes before the output of `after_script`. */
 export const AFTER_TITLE = 'Running after_script';
 
@@ -23,14 +20,14 @@ export function jobScripts(
   const hasAfter = (after ?? []).length > 0;
   const limitS = Math.ceil((spanMs(limit) ?? AFTER_LIMIT_S * 1_000) / 1_000);
   return {
-    [SCRIPT_FILES.driver]: `#!/bin/sh
+    run: `#!/bin/sh
 at=$1
 cd "$2" || exit 1
 exec </dev/null 2>&1
 for shell in /usr/local/bin/bash /usr/bin/bash /bin/bash /busybox/sh /bin/sh sh; do
   if command -v "$shell" >/dev/null 2>&1; then break; fi
 done
-"$shell" "$at/${SCRIPT_FILES.script}"
+"$shell" "$at/script"
 code=$?
 ${
   hasAfter
@@ -41,7 +38,7 @@ echo '${AFTER_TITLE}'
 limit=$!
 exec 3>&1
 # In the foreground, because the programs of a background job ignore interrupts. The shell's message about a killed process is left out.
-{ "$shell" -c 'echo $$ >"$1/after.pid"; exec 2>&3 3>&-; exec "$0" "$1/${SCRIPT_FILES.after}"' "$shell" "$at"; } 2>/dev/null
+{ "$shell" -c 'echo $$ >"$1/after.pid"; exec 2>&3 3>&-; exec "$0" "$1/after_script"' "$shell" "$at"; } 2>/dev/null
 after=$?
 kill $limit 2>/dev/null
 if [ -e "$at/late" ]; then echo 'after_script exceeded its time of ${limitS} s and was ended: it is ignored'
@@ -50,8 +47,8 @@ elif [ $after -ne 0 ]; then echo "after_script ended with exit code $after: it i
     : ''
 }exit $code
 `,
-    [SCRIPT_FILES.script]: scriptText([...(before ?? []), ...(script ?? [])]),
-    ...(hasAfter && { [SCRIPT_FILES.after]: scriptText(after ?? []) }),
+    script: scriptText([...(before ?? []), ...(script ?? [])]),
+    ...(hasAfter && { after_script: scriptText(after ?? []) }),
   };
 }
 

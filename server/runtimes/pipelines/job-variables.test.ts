@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { jobVariables } from './job-environment.ts';
 import { inScope, projectVariables } from './job-variables.ts';
 import { planOf } from './plan.ts';
+import { jobVariables } from './run-job.ts';
 
 const variable = (key: string, value: string, more = {}) => ({
   key,

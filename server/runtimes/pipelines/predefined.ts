@@ -38,7 +38,6 @@ export function refSlug(ref: string): string {
 /** The server's own variables of a pipeline, with the values of the mock that runs here. */
 export function predefinedVariables(run: RunIdentity): Record<string, string> {
   return {
-    ...serverVariables(run),
     ...projectVariables(run),
     ...commitVariables(run),
     ...mergeRequestVariables(run),
@@ -51,8 +50,10 @@ export function predefinedVariables(run: RunIdentity): Record<string, string> {
   };
 }
 
-function serverVariables({ scmUrl }: RunIdentity) {
+function projectVariables({ project, scmUrl, jobToken }: RunIdentity) {
   const { hostname, port, protocol, host } = new URL(scmUrl);
+  const { path_with_namespace: path } = project;
+  const namespace = path.slice(0, Math.max(0, path.lastIndexOf('/')));
   return {
     CI: 'true',
     GITLAB_CI: 'true',
@@ -80,14 +81,6 @@ function serverVariables({ scmUrl }: RunIdentity) {
     CI_RUNNER_EXECUTABLE_ARCH: `${SYSTEM}/${process.arch}`,
     CI_RUNNER_TAGS: '[]',
     CI_RUNNER_VERSION: '17.11.0',
-  };
-}
-
-function projectVariables({ project, scmUrl, jobToken }: RunIdentity) {
-  const { protocol, host } = new URL(scmUrl);
-  const { path_with_namespace: path } = project;
-  const namespace = path.slice(0, Math.max(0, path.lastIndexOf('/')));
-  return {
     CI_PROJECT_ID: String(project.id),
     CI_PROJECT_NAME: path.slice(path.lastIndexOf('/') + 1),
     CI_PROJECT_TITLE: project.name,

@@ -58,9 +58,7 @@ export async function recordedRun(options: RecordedRunOptions): Promise<Pipeline
   let engine: ReturnType<FindEngine> | undefined;
   // Only for a job that needs it: an engine that hangs does not hold up a run without images.
   const findEngine = () => {
-    engine ??= options.request.usesShell
-      ? Promise.resolve({ absence: '--shell is set', isShell: true })
-      : JobEngine.find(env, containerEngine, basename(options.folder.path));
+    engine ??= JobEngine.find(env, containerEngine, basename(options.folder.path));
     return engine;
   };
   try {
@@ -120,8 +118,8 @@ async function beginRun(
   const inImage = jobs.find(
     ({ definition }, index) => records[index]?.state === 'waiting' && definition.image && definition.script,
   );
-  const engine = inImage && (await findEngine());
-  if (engine && 'absence' in engine && !engine.isShell)
+  const engine = inImage && !request.usesShell ? await findEngine() : undefined;
+  if (inImage && engine && 'absence' in engine)
     throw new PipelineError(`job '${inImage.name}' cannot run: ${withoutEngine(engine)}`);
   const { addresses } = await platform.ask(windowRoutes.readStatus);
   const platformUrls = [platform.baseUrl, ...Object.values(addresses)];

@@ -20,9 +20,9 @@ import type { Checkout } from './checkout.ts';
 import type { AllowFailure } from './definition-schema.ts';
 import { git } from './git.ts';
 import type { JobEngine } from './job-engine.ts';
-import { type JobEnvironment, jobVariables } from './job-environment.ts';
+import { identityOf, valuesInEnvironment } from './job-identity.ts';
 import { jobScripts } from './job-script.ts';
-import { expandText, type RunVariables } from './job-variables.ts';
+import { asVariables, expandText, type RunVariables } from './job-variables.ts';
 import { diskFullError } from './pipeline-error.ts';
 import type { PipelineContext, PipelineRequest } from './pipeline-request.ts';
 import type { PlannedJob } from './plan.ts';
@@ -34,10 +34,16 @@ import { type JobOutcome, runOnHost } from './run-on-host.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 import { spanMs } from './time-span.ts';
 
-export type FindEngine = () => Promise<JobEngine | { absence: string; isShell?: boolean }>;
+export type FindEngine = () => Promise<JobEngine | { absence: string }>;
+
+interface JobEnvironment {
+  name: string;
+  url: string | undefined;
+  action: string;
+}
 
 export interface JobsOptions {
-  request: Pick<PipelineRequest, 'repository' | 'isForced'>;
+  request: Pick<PipelineRequest, 'repository' | 'isForced' | 'usesShell'>;
   context: Pick<PipelineContext, 'env' | 'signal'>;
   /** The folder of the run; in its `jobs` each job has a folder. */
   folder: Pick<RunFolder, 'path' | 'filesDir'>;
@@ -101,10 +107,9 @@ export async function runJob(job: PlannedJob, options: JobsOptions): Promise<Sch
 async function attemptJob(job: PlannedJob, options: JobsOptions, attempt: number): Promise<JobOutcome> {
   const { log, findEngine, folder, context } = options;
   const { definition, name } = job;
-  const found = definition.image ? await findEngine() : undefined;
-  if (found && 'absence' in found && !found.isShell)
-    return { exitCode: 1, reason: withoutEngine(found), kind: 'runner_system_failure' };
-  const engine = found && !('absence' in found) ? found : undefined;
+  const engine = definition.image && !options.request.usesShell ? await findEngine() : undefined;
+  if (engine && 'absence' in engine)
+    return { exitCode: 1, reason: withoutEngine(engine), kind: 'runner_system_failure' };
   const isInImage = engine !== undefined;
   const inputs = await bringInputs(job, options, attempt, isInImage);
   const { buildsDir, scriptDir, projectDir, values, jobId } = inputs;
@@ -185,6 +190,30 @@ async function bringInputs(job: PlannedJob, options: JobsOptions, attempt: numbe
     place: jobEnvironment,
     caches,
   };
+}
+
+/** All variables of a job, and its environment. `projectDir` is where it works. */
+export function jobVariables(
+  job: PlannedJob,
+  run: RunVariables,
+  { projectDir, dotenv, jobId }: { projectDir: string; dotenv: Readonly<Record<string, string>>; jobId: number },
+): { values: Record<string, string>; jobEnvironment: JobEnvironment | undefined } {
+  const { environment, image } = job.definition;
+  const ofJob = {
+    ...identityOf({ ...job, name: job.ownName ?? job.name }),
+    CI_JOB_ID: String(jobId),
+    CI_JOB_STATUS: 'running',
+    CI_JOB_STARTED_AT: new Date().toISOString().replace(/\.\d+/, ''),
+    ...(image && { CI_JOB_IMAGE: image.name }),
+    CI_JOB_URL: `${run.predefined.CI_PROJECT_URL}/-/jobs/${jobId}`,
+    ...(job.when === 'manual' && { CI_JOB_MANUAL: 'true' }),
+    CI_PROJECT_DIR: projectDir,
+    CI_BUILDS_DIR: projectDir.slice(0, projectDir.lastIndexOf('/')),
+  };
+  const written = { ...job.variables, ...asVariables(dotenv) };
+  const { values, name } = valuesInEnvironment(run, ofJob, written, environment);
+  const { url, action = 'start' } = environment ?? {};
+  return { values, jobEnvironment: name === undefined ? undefined : { name, url: url ?? undefined, action } };
 }
 
 function noteStart(

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { basename, join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { deliveryRoutes } from '../../api/routes/delivery.ts';
 import { keyRoutes } from '../../api/routes/security.ts';
 import { jobTokenOf } from '../../mocks/scm/scm-pipelines.ts';
@@ -9,8 +10,14 @@ import { withLoopbackNoProxy } from '../../system/no-proxy.ts';
 import { type Checkout, makeCheckout, pushCommit } from './checkout.ts';
 import { type ExpectedChild, expectedChildren, jobsIn } from './child-pipeline.ts';
 import { type ChosenJobs, chooseJobs, printFindings, requireDeployUrl } from './choose-jobs.ts';
-import { createFileVariables } from './job-environment.ts';
-import { expandText, givenValues, projectVariables, type RunVariables, valuesOf } from './job-variables.ts';
+import {
+  expandText,
+  givenValues,
+  type JobVariable,
+  projectVariables,
+  type RunVariables,
+  valuesOf,
+} from './job-variables.ts';
 import { findingsIn } from './keywords.ts';
 import { CANCELED, diskFullError, PipelineError } from './pipeline-error.ts';
 import type {
@@ -251,6 +258,19 @@ async function variablesOf(options: PlanOptions, key: KeyPair) {
     typed,
   });
   return { jobTokenId, secrets, variablesFor };
+}
+
+/** Writes the project's variables that are files, and gives them their paths. */
+async function createFileVariables(all: readonly JobVariable[], dir: string): Promise<JobVariable[]> {
+  return Promise.all(
+    all.map(async (variable, index) => {
+      if (variable.variable_type !== 'file') return variable;
+      const path = join(dir, String(index), variable.key);
+      await mkdir(dirname(path));
+      await writeFile(path, variable.value, { mode: 0o644 });
+      return { ...variable, value: path };
+    }),
+  );
 }
 
 function* linesOnTree({ repository, takesWorkingTree }: PipelineRequest, { sha, submodules, lfsPointers }: Checkout) {

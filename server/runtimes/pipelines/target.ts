@@ -59,10 +59,7 @@ export async function targetVariables(client: PlatformCalls, request: TargetRequ
   const apis = await list(`${org}/apis?expand=true`);
   const environment = await chooseEnvironment(request, environments, apis);
   const ofEnvironment = apis.filter((api) => parentOf(api) === environment.id);
-  const api =
-    request.api === undefined
-      ? ofEnvironment[0]
-      : ofEnvironment.find(({ id, name }) => id === request.api || name === request.api);
+  const api = ofEnvironment.find(({ id, name }) => request.api === undefined || [id, name].includes(request.api));
   if (!api) {
     const problem = request.api === undefined ? 'no API yet' : `no API '${request.api}'`;
     throw new PipelineError(
@@ -88,17 +85,11 @@ async function chooseEnvironment(
     const workspace = Object(properties.workspace ?? properties.parent).name;
     return `${workspace}/${name}`;
   };
-  const found =
-    requestedEnvironment === undefined
-      ? environments.find(({ id, properties }) => {
-          return properties.environment_type === 'development' && apis.some((api) => parentOf(api) === id);
-        })
-      : environments.find(
-          (candidate) =>
-            candidate.id === requestedEnvironment ||
-            candidate.name === requestedEnvironment ||
-            pathOf(candidate) === requestedEnvironment,
-        );
+  const found = environments.find((candidate) => {
+    const { id, name, properties } = candidate;
+    if (requestedEnvironment !== undefined) return [id, name, pathOf(candidate)].includes(requestedEnvironment);
+    return properties.environment_type === 'development' && apis.some((api) => parentOf(api) === id);
+  });
   if (found) return found;
   const present = environments.map(pathOf).join(', ') || 'none';
   const problem =

@@ -11,17 +11,14 @@ import type { SentHead } from '../process/process-messages.ts';
 import {
   type BeganRow,
   CALLS_FD,
-  type CallNumberHead,
-  type ClockHead,
   CONTROL_FD,
+  type CommandHeads,
   FrameType,
-  type GoOnHead,
   type InvokeHead,
   type LoadHead,
   OUTCOME_KINDS,
   OutcomeFlag,
   type OutcomeRow,
-  type RulesHead,
 } from '../process/protocol.ts';
 import { CallNumbers } from './call-numbers.ts';
 import { hideFolders, messageOf } from './error-text.ts';
@@ -391,10 +388,10 @@ calls.on('data', (chunk: Buffer) => {
     else if (type === FrameType.invoke) take(head as InvokeHead, body);
     else if (type === FrameType.recall) recall();
     else if (type === FrameType.collect) collect();
-    else if (type === FrameType.goOn) goOn((head as GoOnHead).closed);
-    else if (type === FrameType.callNumber) callNumbers.take(head as CallNumberHead);
-    else if (type === FrameType.rules) line.change((head as RulesHead).rules);
-    else if (type === FrameType.clock) showPlatformClock((head as ClockHead).aheadMs);
+    else if (type === FrameType.goOn) goOn((head as CommandHeads['goOn']).closed);
+    else if (type === FrameType.callNumber) callNumbers.take(head as CommandHeads['callNumber']);
+    else if (type === FrameType.rules) line.change((head as CommandHeads['rules']).rules);
+    else if (type === FrameType.clock) showPlatformClock((head as CommandHeads['clock']).aheadMs);
   }
 });
 for (const stream of [control, calls]) stream.on('error', leave).on('close', leave);

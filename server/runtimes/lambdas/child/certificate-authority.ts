@@ -1,4 +1,4 @@
-import { webcrypto } from 'node:crypto';
+import { KeyObject, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import {
@@ -24,57 +24,42 @@ const MAX_HOSTS = 1_000;
 
 const createKeys = () => webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
 
-/** Issues certificates for hosts. Its key exists only in the memory of this process. */
-export class CertificateAuthority {
-  readonly certPem: string;
-  readonly #keys: webcrypto.CryptoKeyPair;
-  readonly #hostKeys: webcrypto.CryptoKeyPair;
-  readonly #hostKeyPem: string;
-  readonly #contexts = new Map<string, Promise<SecureContext>>();
-
-  static async create(): Promise<CertificateAuthority> {
-    const [keys, hostKeys] = await Promise.all([createKeys(), createKeys()]);
-    const certPem = await issue(ISSUER, keys, keys.publicKey, [
-      new BasicConstraintsExtension(true, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
-    ]);
-    const exported = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', hostKeys.privateKey)).toString('base64');
-    const hostKeyPem = `-----BEGIN PRIVATE KEY-----\n${exported}\n-----END PRIVATE KEY-----\n`;
-    return new CertificateAuthority(certPem, keys, hostKeys, hostKeyPem);
-  }
-
-  private constructor(
-    certPem: string,
-    keys: webcrypto.CryptoKeyPair,
-    hostKeys: webcrypto.CryptoKeyPair,
-    hostKeyPem: string,
-  ) {
-    this.certPem = certPem;
-    this.#keys = keys;
-    this.#hostKeys = hostKeys;
-    this.#hostKeyPem = hostKeyPem;
-  }
-
+/** Issues certificates for hosts. */
+export interface CertificateAuthority {
+  /** The certificate that clients have to trust. */
+  certPem: string;
   /** Returns the certificate and key of a TLS server of this host; `hostname` is a name or an address without brackets. */
-  contextFor(hostname: string): Promise<SecureContext> {
-    const context = this.#contexts.get(hostname);
-    if (context) return context;
-    if (this.#contexts.size >= MAX_HOSTS) this.#contexts.clear();
-    const created = this.#createContext(hostname);
-    this.#contexts.set(hostname, created);
-    return created;
-  }
+  contextFor(hostname: string): Promise<SecureContext>;
+}
 
-  async #createContext(hostname: string): Promise<SecureContext> {
+/** Its key exists only in the memory of this process. */
+export async function createAuthority(): Promise<CertificateAuthority> {
+  const [keys, hostKeys] = await Promise.all([createKeys(), createKeys()]);
+  const certPem = await issue(ISSUER, keys, keys.publicKey, [
+    new BasicConstraintsExtension(true, undefined, true),
+    new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
+  ]);
+  const key = KeyObject.from(hostKeys.privateKey).export({ format: 'pem', type: 'pkcs8' });
+  const contexts = new Map<string, Promise<SecureContext>>();
+  const createContext = async (hostname: string): Promise<SecureContext> => {
     // A common name has at most 64 characters; clients look at the alternative name only.
-    const cert = await issue('CN=Terrarium', this.#keys, this.#hostKeys.publicKey, [
+    const cert = await issue('CN=Terrarium', keys, hostKeys.publicKey, [
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
       new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
       new SubjectAlternativeNameExtension([{ type: isIP(hostname) ? 'ip' : 'dns', value: hostname }]),
     ]);
-    return createSecureContext({ key: this.#hostKeyPem, cert });
-  }
+    return createSecureContext({ key, cert });
+  };
+  return {
+    certPem,
+    contextFor(hostname) {
+      const context = contexts.get(hostname) ?? createContext(hostname);
+      if (contexts.size >= MAX_HOSTS && !contexts.has(hostname)) contexts.clear();
+      contexts.set(hostname, context);
+      return context;
+    },
+  };
 }
 
 /** Python 3.13 and later reject certificates without both key identifiers. */

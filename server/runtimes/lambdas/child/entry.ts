@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import type { OutboundRule } from '../../../model/outbound-rule.ts';
 import { FrameReader, writeFrame } from '../process/frames.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
-import { type CallNumberHead, FrameType, type NewsAddress, type RulesHead } from '../process/protocol.ts';
+import { type CommandHeads, FrameType, type NewsAddress } from '../process/protocol.ts';
 import { CallNumbers } from './call-numbers.ts';
 import { OutboundCalls } from './outbound-calls.ts';
 import { OutboundInterceptor } from './outbound-interceptor.ts';
@@ -30,9 +30,9 @@ function reportToParent(
   home.on('data', (chunk: Buffer) => {
     // As: the other end is the emulator's.
     for (const { type, head } of frames.push(chunk)) {
-      if (type === FrameType.callNumber) callNumbers.take(head as CallNumberHead);
+      if (type === FrameType.callNumber) callNumbers.take(head as CommandHeads['callNumber']);
       if (type !== FrameType.rules) continue;
-      changeRules((head as RulesHead).rules);
+      changeRules((head as CommandHeads['rules']).rules);
       // Who changed them waits until they hold.
       writeFrame(home, FrameType.rules, {});
     }

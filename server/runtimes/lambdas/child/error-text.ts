@@ -52,12 +52,7 @@ function withoutFolders(text: string): string {
 /** No package has such a name, but bundlers and tsconfig.json commonly use it for a folder. */
 const ALIAS = /^[@~]$/;
 
-/** The package that was not found; undefined for a file of the lambda's own. */
-export function missingPackage(thrown: unknown): string | undefined {
-  const name = missingModule(thrown);
-  return name === undefined || ALIAS.test(name) ? undefined : name;
-}
-
+/** The module that was not found, a package or an alias; undefined for a file of the lambda's own. */
 function missingModule(thrown: unknown): string | undefined {
   const { code, message } = Object(thrown);
   if (!['MODULE_NOT_FOUND', 'ERR_MODULE_NOT_FOUND', 'ERR_INVALID_MODULE_SPECIFIER'].includes(code)) return undefined;

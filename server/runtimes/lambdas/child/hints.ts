@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
 import { statusIn } from '../../../model/http-result.ts';
 import type { CallPlace } from '../process/protocol.ts';
-import { sourceLine } from './source-place.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { apply } = Reflect;
@@ -11,8 +8,6 @@ const { toString: functionSource } = Function.prototype;
 const NO_CALL = /\b(succeed|fail|done|send|json|status|sendStatus|end|type) is not a function/;
 /** Matches the error of JSON.parse at the beginning of a page, also as the reason of a library's error. */
 const IS_HTML = /(?:^|reason: )Unexpected token '?<'?(?:,| in JSON)/;
-/** The places of a stack that are in files; the first that exists is no part of Node, but may be one of a package. */
-const FRAME = /\(?((?:[A-Za-z]:)?[\\/][^()\n]*?):(\d+):\d+\)?$/gm;
 const LONGEST_SHOWN = 40;
 const NO_BODY = /"undefined" is not valid JSON|Unexpected token u in JSON at position 0/;
 
@@ -46,16 +41,8 @@ export function hintAboutResult(value: unknown, { httpAware, apiEndpointId }: Ca
 /** Returns what the author of a handler should know about an error that it threw, if its message shows the cause. */
 export function hintAboutError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (IS_HTML.test(error.message)) {
-    const isOwn = ([, file = '']: RegExpMatchArray) =>
-      file !== __filename && existsSync(file) && !/[\\/]node_modules[\\/]/.test(file);
-    const [, file = '', line] = [...(error.stack ?? '').matchAll(FRAME)].find(isOwn) ?? [];
-    const location =
-      line === undefined
-        ? 'HTML was parsed as JSON'
-        : `${basename(file)}, line ${line} parses HTML as JSON in: ${sourceLine(file, Number(line))}`;
-    return `${location} - the response is a web page, often an error page; write: if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`)`;
-  }
+  if (IS_HTML.test(error.message))
+    return `HTML was parsed as JSON - the response is a web page, often an error page; write: if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`)`;
   if (NO_CALL.test(error.message))
     return 'a handler is called as (event, context, callback), and context is a JSON string: call callback, or return the result (D-135, D-138)';
   if (NO_BODY.test(error.message))

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import Module, { createRequire, register } from 'node:module';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { acceptsCallback } from './accepts-callback.ts';
-import { messageOf, missingPackage, traceOf, withArticle } from './error-text.ts';
+import { messageOf, traceOf, withArticle } from './error-text.ts';
 import type { Handler } from './run-handler.ts';
 import { placeIn, placeOfSyntaxError, reportedPlace, sourceLine } from './source-place.ts';
 import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from './typescript.ts';
@@ -153,8 +153,6 @@ function explained(thrown: unknown, file: string): Error {
   process.stderr.write(`${traceOf(thrown) ?? messageOf(thrown)}\n`);
   const [message] = messageOf(thrown).split('\n');
   if (!(thrown instanceof SyntaxError)) {
-    const command = installCommand(thrown, file);
-    if (command !== undefined) process.stderr.write(`[terrarium] install it with: ${command}\n`);
     const hint = mixtureIn(file, message);
     return new Error(`${basename(file)} failed to load: ${message}${hint === undefined ? '' : `; ${hint}`}`);
   }
@@ -170,33 +168,6 @@ function mixtureIn(file: string, message = ''): string | undefined {
   if (!message.endsWith('is not defined in ES module scope')) return undefined;
   const wrong = 'is not for a file with import or export';
   return adviceOn(file, /\b(?:module\.)?exports\b/, wrong, 'export const run = ...');
-}
-
-/** The command that puts a module that was not found where the lambda finds it; into the log only, for it names a folder. */
-function installCommand(thrown: unknown, file: string): string | undefined {
-  const name = missingPackage(thrown);
-  if (name === undefined) return undefined;
-  for (let folder = dirname(file); dirname(folder) !== folder; folder = dirname(folder)) {
-    // The platform stores inline code and fetched packages above the lambda's home, and links the modules of the setting lambdas.modules
-    // there.
-    if (!folder.startsWith(keptIn()) && existsSync(join(folder, 'package.json')))
-      return `npm install --prefix ${folder} ${name}`;
-    const modules = linkAt(join(folder, 'node_modules'));
-    if (modules !== undefined) return `npm install --prefix ${dirname(modules)} ${name}`;
-  }
-  return `npm install --prefix ./modules ${name}, and start the platform with --lambdas-modules ./modules`;
-}
-
-function keptIn(): string {
-  return join(process.env.HOME ?? '/', '..', '..', '..', '..', '/');
-}
-
-function linkAt(file: string): string | undefined {
-  try {
-    return readlinkSync(file);
-  } catch {
-    return undefined;
-  }
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -15,7 +15,7 @@ import { type Duplex, pipeline } from 'node:stream';
 import { connect as connectTls, rootCertificates, TLSSocket } from 'node:tls';
 import { hostnameIn } from '../../../model/crm-form.ts';
 import { monotonicMs } from '../../../system/clock.ts';
-import { CertificateAuthority } from './certificate-authority.ts';
+import { type CertificateAuthority, createAuthority } from './certificate-authority.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 import { NO_EXECUTION, type ProxyOrder } from './program-variables.ts';
 import { SERVER_FIRST_PORTS, SERVER_FIRST_TLS_PORTS } from './rule-error.ts';
@@ -155,7 +155,7 @@ export function startProgramProxy(
   // A client that leaves early must not end the thread.
   for (const server of [proxy, inTunnel]) server.on('clientError', (_error, socket) => socket.destroy());
   const listen = async (): Promise<void> => {
-    authority = await CertificateAuthority.create();
+    authority = await createAuthority();
     removeStale(caFile);
     writeFileSync(caFile, [...rootCertificates, authority.certPem].join('\n'), { mode: 0o600 });
     // As: a listening TCP server has such an address.

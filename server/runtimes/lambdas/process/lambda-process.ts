@@ -26,17 +26,7 @@ import {
   type SubprocessHead,
   subprocessHead,
 } from './process-messages.ts';
-import {
-  CALLS_FD,
-  type CallNumberHead,
-  type ClockHead,
-  CONTROL_FD,
-  FrameType,
-  type GoOnHead,
-  type InvokeHead,
-  type LoadHead,
-  type RulesHead,
-} from './protocol.ts';
+import { CALLS_FD, CONTROL_FD, type CommandHeads, FrameType, type InvokeHead, type LoadHead } from './protocol.ts';
 
 export interface ProcessOptions extends GroupOptions {
   resultLimitBytes: number;
@@ -77,6 +67,11 @@ export class LambdaProcess {
   /** True if the handler has returned a value that is the result at the timeout (D-138). */
   hasReturned = false;
   reportedMb: number | undefined;
+  memoryMb: number;
+  /** True if the heap can hold more than the lambda may have. */
+  isRoomy = false;
+  /** False from `collectGarbage` until the process has discarded unreferenced memory; a busy one does so at its end. */
+  hasCollected: boolean | undefined;
   onSubprocess: () => void = () => {};
 
   readonly #child: ChildProcess;
@@ -89,10 +84,7 @@ export class LambdaProcess {
   /** Calls that subprocesses of the lambda make, by subprocess. */
   readonly #subprocessCalls = new WeakMap<object, Map<number, { id: number; number: number }>>();
   #lastSubprocessCall = 0;
-  #memoryMb: number;
-  #isRoomy = false;
   readonly #started = new Set<number>();
-  #collected: (() => void)[] = [];
   /** Returns the number of a call that a rule has matched. */
   readonly #countCall: (ruleId: string) => number;
   #resolveExited: (why: LambdaFailure) => void = () => {};
@@ -103,7 +95,7 @@ export class LambdaProcess {
   #end: LambdaFailure | undefined;
 
   constructor(options: ProcessOptions) {
-    this.#memoryMb = options.fields.memoryMb;
+    this.memoryMb = options.fields.memoryMb;
     this.#reaper = options.reaper;
     this.#countCall = options.countCall;
     this.#inFlight = new InFlightCalls(options.logLimitLines, {
@@ -134,14 +126,6 @@ export class LambdaProcess {
     return this.#child.pid;
   }
 
-  get memoryMb(): number {
-    return this.#memoryMb;
-  }
-
-  get isRoomy(): boolean {
-    return this.#isRoomy;
-  }
-
   get calls(): number {
     return this.#inFlight.total;
   }
@@ -153,8 +137,8 @@ export class LambdaProcess {
   /** Loads a lambda, with at most the memory it was started with. Rejects with LambdaFailure and kills the process if that fails. */
   async load(head: LoadHead, memoryMb: number): Promise<void> {
     if (this.#end) throw this.#end;
-    this.#isRoomy = memoryMb < this.#memoryMb;
-    this.#memoryMb = memoryMb;
+    this.isRoomy = memoryMb < this.memoryMb;
+    this.memoryMb = memoryMb;
     // A debugger may have stopped it on its first line.
     const timer = head.isDebugged
       ? undefined
@@ -213,17 +197,13 @@ export class LambdaProcess {
     if (this.isAlive && this.#inFlight.length > 1) this.#send(FrameType.recall, {});
   }
 
-  /** Resolves when the process has discarded unreferenced memory; never resolves if it stays busy until its end. */
-  collectGarbage(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#collected.push(resolve);
-      if (this.isAlive) this.#send(FrameType.collect, {});
-    });
+  collectGarbage(): void {
+    this.hasCollected = false;
+    if (this.isAlive) this.#send(FrameType.collect, {});
   }
 
   #answerCount({ request, ruleId }: CountCallHead): void {
-    const head: CallNumberHead = { request, number: this.#countCall(ruleId) };
-    if (this.isAlive) this.#send(FrameType.callNumber, head);
+    if (this.isAlive) this.#send(FrameType.callNumber, { request, number: this.#countCall(ruleId) });
   }
 
   changeRules(rules: readonly OutboundRule[]): void {
@@ -256,10 +236,7 @@ export class LambdaProcess {
     else if (pid !== undefined) this.#started.add(pid);
   }
 
-  #send(
-    type: number,
-    head: LoadHead | RulesHead | ClockHead | GoOnHead | CallNumberHead | Record<string, never>,
-  ): void {
+  #send(type: number, head: LoadHead | CommandHeads[keyof CommandHeads] | Record<string, never>): void {
     const channel = this.#corked();
     if (channel) writeFrame(channel, type, head);
   }
@@ -376,7 +353,7 @@ export class LambdaProcess {
     else if (type === FrameType.loadFailed)
       this.#loading?.reject(new LambdaFailure('load', messageHead.parse(head).message));
     else if (type === FrameType.ready) this.#resolveReady();
-    else if (type === FrameType.collected) for (const resolve of this.#collected.splice(0)) resolve();
+    else if (type === FrameType.collected) this.hasCollected = true;
     else if (type === FrameType.memory) this.reportedMb = memoryHead.parse(head).usedMb;
     else if (type === FrameType.inspecting) this.onInspecting(inspectingHead.parse(head).url);
     else if (type === FrameType.subprocess) this.#noteStarted(subprocessHead.parse(head));

@@ -46,7 +46,6 @@ const GARBAGE_MB = 160;
  */
 class MemoryWatch {
   readonly #processes = new Set<LambdaProcess>();
-  readonly #pendingReads = new Map<LambdaProcess, boolean>();
   #timer: NodeJS.Timeout | undefined;
 
   add(process: LambdaProcess): void {
@@ -54,7 +53,6 @@ class MemoryWatch {
     this.#timer ??= setInterval(() => this.#look(), INTERVAL_MS).unref();
     void process.exited.then(() => {
       this.#processes.delete(process);
-      this.#pendingReads.delete(process);
       if (this.#processes.size > 0) return;
       clearInterval(this.#timer);
       this.#timer = undefined;
@@ -68,19 +66,16 @@ class MemoryWatch {
       const overMb = usedMb - process.memoryMb - RUNTIME_MB;
       if (overMb > 0 && this.#isOver(process, overMb)) {
         process.kill(new LambdaFailure('crash', outOfMemory(process.memoryMb)));
-      } else if (overMb <= 0 && this.#pendingReads.get(process)) this.#pendingReads.delete(process);
+      } else if (overMb <= 0 && process.hasCollected) process.hasCollected = undefined;
     }
   }
 
   #isOver(process: LambdaProcess, overMb: number): boolean {
     if (!process.isRoomy || overMb > GARBAGE_MB) return true;
-    const isCollected = this.#pendingReads.get(process);
-    if (isCollected) this.#pendingReads.delete(process);
-    if (isCollected === undefined) {
-      this.#pendingReads.set(process, false);
-      void process.collectGarbage().then(() => this.#processes.has(process) && this.#pendingReads.set(process, true));
-    }
-    return isCollected === true;
+    const { hasCollected } = process;
+    if (hasCollected) process.hasCollected = undefined;
+    if (hasCollected === undefined) process.collectGarbage();
+    return hasCollected === true;
   }
 }
 

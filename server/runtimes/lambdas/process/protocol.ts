@@ -112,7 +112,7 @@ export interface LoadHead {
   resultLimitBytes: number;
   outbound: OutboundRoutes;
   origin: Origin;
-  /** See `ClockHead`. */
+  /** See `clock` of `CommandHeads`. */
   clockAheadMs: number;
   /** True if the address for a debugger is reported before the code is loaded. */
   isDebugged: boolean;
@@ -126,13 +126,14 @@ export interface CallNumberHead {
   number: number;
 }
 
-export interface RulesHead {
-  rules: readonly OutboundRule[];
-}
-
-/** The time by which the platform's clock is ahead of the machine's (D-222). */
-export interface ClockHead {
-  aheadMs: number;
+/** The heads of the emulator's other frames to a lambda's process that have members. */
+export interface CommandHeads {
+  rules: { rules: readonly OutboundRule[] };
+  /** The time by which the platform's clock is ahead of the machine's (D-222). */
+  clock: { aheadMs: number };
+  /** A call that has written output has ended for the emulator; the next one may start. */
+  goOn: { closed: number };
+  callNumber: CallNumberHead;
 }
 
 /** One call, with the request's body. Several can wait in a process: each starts when the outcome of the previous one has been sent. */
@@ -154,11 +155,6 @@ export interface InvokeHead {
 export interface CallPlace {
   httpAware: boolean;
   apiEndpointId?: string | undefined;
-}
-
-/** A call that has written output has ended for the emulator; the next one may start. */
-export interface GoOnHead {
-  closed: number;
 }
 
 /** The handler is about to be called, at that moment by `monotonicMs`. It is, once this has left the process. */
