@@ -87,7 +87,7 @@ export function applyPatch(
 ): JsonObject & { properties: JsonObject } {
   const document = { ...written };
   let visibleRecord: JsonObject | undefined;
-  const copySharedParts = ownedParts(document);
+  const copySharedParts = partCopier(document);
   let [carried, copiedValues, shifted] = [0, 0, 0];
   operations.forEach((requestedOperation, index) => {
     const operation = rules.rewrite?.(requestedOperation, document) ?? requestedOperation;
@@ -132,10 +132,10 @@ export function placesOf(operation: Operation): string[] {
 }
 
 /** Copies the shared objects and arrays on the way to a pointer before an operation changes them. */
-function ownedParts(document: JsonObject): (pointer: string) => void {
-  const ownedValues = new Set<Json>([document]);
+export function partCopier(document: object): (pointer: string) => void {
+  const ownedValues = new Set<unknown>([document]);
   return (pointer) => {
-    let at: Json = document;
+    let at = document as Json;
     for (const segment of segmentsOf(pointer).slice(0, -1)) {
       const below: Json | undefined = valueAt(at, [segment]);
       if (typeof below !== 'object' || below === null) break;

@@ -1,9 +1,11 @@
 import http from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ArchiveFixture, archiveFixture, authOf, importInto, seqOf, zipOf } from '../../testing/archive.ts';
+import { rootPairOf } from '../../testing/account.ts';
+import { type ArchiveFixture, archiveFixture, importInto, seqOf } from '../../testing/archive.ts';
 import { send } from '../../testing/checked-client.ts';
 import { refusal } from '../../testing/platform.ts';
 import type { Body } from '../../testing/tenant.ts';
+import { zipOf } from '../../testing/zip.ts';
 
 let fixture: ArchiveFixture;
 beforeAll(async () => {
@@ -22,7 +24,7 @@ describe('an archive is rejected, with the reason and without any change,', () =
     Object.values(resources).find((resource) => resource.type.endsWith(type)) ?? {};
   const filesWithout = (name: string) =>
     Object.fromEntries(Object.entries(fixture.files).filter(([fileName]) => fileName !== name));
-  const cases: [string, () => Buffer | Promise<Buffer>, RegExp][] = [
+  const cases: [string, () => Buffer, RegExp][] = [
     ['when it is not a ZIP archive', () => Buffer.from('hello'), /not a ZIP archive/],
     ['when it is empty', () => Buffer.alloc(0), /not a ZIP archive/],
     ['when its end is missing', () => fixture.archive.subarray(0, -30), /not a ZIP archive/],
@@ -99,7 +101,7 @@ describe('an archive is rejected, with the reason and without any change,', () =
       resources[id] = { ...parent, id, type: `Resource::${type}`, name, parent: parent.id, properties };
     });
   const lambda = (record: Body) => record.properties;
-  const invalidRecords: [string, () => Promise<Buffer>, RegExp][] = [
+  const invalidRecords: [string, () => Buffer, RegExp][] = [
     [
       'when a property has another type',
       changedRecord('Node::Lambda', (record) => Object.assign(lambda(record), { timeout: 'long' })),
@@ -190,7 +192,7 @@ describe('an archive is rejected, with the reason and without any change,', () =
   it('when the upload is interrupted', async () => {
     const { baseUrl } = fixture.platform.emulator;
     const headers = {
-      Authorization: authOf(fixture.platform),
+      Authorization: rootPairOf(fixture.platform),
       'Content-Type': 'application/zip',
       'Content-Length': fixture.archive.length,
     };
@@ -205,7 +207,7 @@ describe('an archive is rejected, with the reason and without any change,', () =
 
   it('when its content type or its sender differs', async () => {
     const url = `${fixture.platform.emulator.baseUrl}/inspect/archive`;
-    expect(await send('POST', url, { auth: authOf(fixture.platform), body: {} })).toMatchObject(refusal(415));
+    expect(await send('POST', url, { auth: rootPairOf(fixture.platform), body: {} })).toMatchObject(refusal(415));
     expect(await send('GET', url)).toMatchObject(refusal(401));
   });
 });

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { logIn } from '../../testing/account.ts';
-import { type ArchiveFixture, archiveFixture, authOf, exportFrom, importInto, seqOf } from '../../testing/archive.ts';
+import { logIn, rootPairOf } from '../../testing/account.ts';
+import { type ArchiveFixture, archiveFixture, exportFrom, importInto, seqOf } from '../../testing/archive.ts';
 import { basic, bearer, send } from '../../testing/checked-client.ts';
 import { refusal, startPlatform } from '../../testing/platform.ts';
 import type { Body } from '../../testing/tenant.ts';
@@ -61,7 +61,7 @@ describe('the archive of an instance', () => {
     const damaged = await startPlatform({ data });
     await expect(exportFrom(damaged)).rejects.toThrow();
     const url = `${damaged.emulator.baseUrl}/inspect/history`;
-    const { status, body } = await send('GET', url, { auth: authOf(damaged) });
+    const { status, body } = await send('GET', url, { auth: rootPairOf(damaged) });
     expect([status, body.message]).toEqual([503, expect.stringContaining(join(history, name))]);
     await damaged.stop();
   });
@@ -82,12 +82,16 @@ describe('the archive of an instance', () => {
     const before = await seqOf(other);
     const headers = { 'Content-Type': 'application/zip' };
     const url = `${other.emulator.baseUrl}/inspect/archive?dryRun=true`;
-    const { status, body } = await send('POST', url, { auth: authOf(other), body: fixture.archive, headers });
+    const { status, body } = await send('POST', url, { auth: rootPairOf(other), body: fixture.archive, headers });
     expect(status).toBe(200);
     expect(body.total.create).toBeGreaterThan(5);
     expect(body.resources.map(({ path }: { path: string }) => path)).toContain('/acme');
     expect(await seqOf(other)).toBe(before);
-    const damaged = await send('POST', url, { auth: authOf(other), body: fixture.archive.subarray(0, 99), headers });
+    const damaged = await send('POST', url, {
+      auth: rootPairOf(other),
+      body: fixture.archive.subarray(0, 99),
+      headers,
+    });
     expect(damaged).toMatchObject(refusal(400));
     const { body: imported } = await importInto(other, fixture.archive);
     expect(imported.commit.resources).toHaveLength(body.total.create + body.total.update + body.total.delete);
@@ -107,8 +111,8 @@ describe('the archive of an instance', () => {
     await expect(other.as('ada', 'sesame-1')).rejects.toThrow('no token');
     await expect(other.as('ada', '<hidden>')).rejects.toThrow('no token');
     const { baseUrl } = other.emulator;
-    expect((await send('GET', `${baseUrl}/inspect/leads`, { auth: authOf(other) })).body).toHaveLength(1);
-    await send('POST', `${baseUrl}/inspect/restore`, { auth: authOf(other), body: { at: body.commit.seq - 1 } });
+    expect((await send('GET', `${baseUrl}/inspect/leads`, { auth: rootPairOf(other) })).body).toHaveLength(1);
+    await send('POST', `${baseUrl}/inspect/restore`, { auth: rootPairOf(other), body: { at: body.commit.seq - 1 } });
     expect(await other.root.get('/acme')).toMatchObject(refusal(404));
     await other.stop();
   });
@@ -148,7 +152,7 @@ describe('the archive of an instance', () => {
       });
       const orgId = records.find(({ parent }) => parent === null)?.id;
       const newKey = await send('POST', `${securityUrl}/accounts/${accountId}/apiKeys`, {
-        auth: authOf(other),
+        auth: rootPairOf(other),
         body: { orgId: (await other.root.get('/root')).body.id ?? orgId },
       });
       expect([session.status, newKey.status]).toEqual([200, 201]);
@@ -191,7 +195,7 @@ describe('the archive of an instance', () => {
     const runs = [{ id: lambda.id, type: 'lambdas', path: '/acme/ws/env/slow', reasons: ['1 kept ready'] }];
     const headers = { 'Content-Type': 'application/zip' };
     const url = `${other.emulator.baseUrl}/inspect/archive?dryRun=true`;
-    expect((await send('POST', url, { auth: authOf(other), body: zip, headers })).body.runs).toEqual(runs);
+    expect((await send('POST', url, { auth: rootPairOf(other), body: zip, headers })).body.runs).toEqual(runs);
     expect((await importInto(other, zip)).body.runs).toEqual(runs);
     expect((await importInto(other, zip)).body.runs).toBeUndefined();
     await other.stop();

@@ -60,8 +60,6 @@ export class Policies {
   /** End of the last event of each lambda. */
   readonly #turns = new Map<Uuid, Promise<void>>();
 
-  #rules = { revision: Number.NaN, byNode: new Map<Uuid, readonly StoredResource[]>() };
-
   constructor(options: PoliciesOptions) {
     this.#options = options;
   }
@@ -167,17 +165,11 @@ export class Policies {
     );
   }
 
-  /** The rules in the policies of a node. Known until the world changes, because a deletion asks for each of its resources. */
+  /** The rules in the policies of a node. */
   #rulesAt(node: StoredResource): readonly StoredResource[] {
     const { view, invoker } = this.#options;
     if (!invoker) return [];
-    if (view.revision !== this.#rules.revision) this.#rules = { revision: view.revision, byNode: new Map() };
-    let rules = this.#rules.byNode.get(node.id);
-    if (!rules) {
-      rules = view.children(node.id, 'policies').flatMap((policy) => [...view.children(policy.id, 'rules')]);
-      this.#rules.byNode.set(node.id, rules);
-    }
-    return rules;
+    return view.children(node.id, 'policies').flatMap((policy) => [...view.children(policy.id, 'rules')]);
   }
 
   /** Returns the number of resources of a type below a node after the action (D-123). */

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { Change } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
-import { stepTo } from '../../model/patch/pointer.ts';
+import { partCopier } from '../../model/patch/patch.ts';
 import { isUuid, type StoredResource, type Uuid } from '../../model/record.ts';
 
-const { applyPatch, deepClone, JsonPatchError } = jsonPatch;
+const { applyOperation, applyPatch, compare, deepClone, JsonPatchError } = jsonPatch;
 
 const ROOT = '/resources/';
 
@@ -26,86 +26,17 @@ export function changeBetween(
   }
   if (!next)
     return { change: { before }, ops: [{ op: 'remove', path }], inverse: [{ op: 'add', path, value: before }] };
-  const difference = differenceBetween(before, next, path);
-  if (!difference) return undefined;
-  const { after, ops, inverse } = difference;
+  const operations = compare(before, next);
+  if (operations.length === 0) return undefined;
+  const after = { ...before };
+  const copySharedParts = partCopier(after);
+  for (const operation of operations) {
+    copySharedParts(operation.path);
+    applyOperation(after, operation, false, true, false);
+  }
   if (after.id !== id) throw new PlatformError('patch_not_applicable', `${path}/id must be ${id}`);
-  return { change: { before, after }, ops, inverse };
-}
-
-/** The new object or array, and the operations in both directions, like those of `compare` and in its order. */
-interface Difference<T> {
-  after: T;
-  ops: Operation[];
-  inverse: Operation[];
-}
-
-/** Most members are unchanged, so nothing is created before the first difference. */
-function differenceBetween<T extends object>(before: T, next: T, path: string): Difference<T> | undefined {
-  if (before === next) return undefined;
-  const [had, has] = [before, next] as [Members, Members];
-  let draft: DifferenceDraft | undefined;
-  const names = Object.keys(before);
-  for (let i = names.length - 1; i >= 0; i--) {
-    const name = names[i] as string; // one of them
-    const old = had[name];
-    const value = Object.hasOwn(has, name) ? has[name] : undefined;
-    if (old === value) continue;
-    const at = path + stepTo(name);
-    const isWithin = isNode(old) && isNode(value) && Array.isArray(old) === Array.isArray(value);
-    const below = isWithin ? differenceBetween(old, value, at) : undefined;
-    if (isWithin && !below) continue;
-    draft ??= beginFrom(had);
-    if (below) {
-      draft.after[name] = below.after;
-      draft.ops.push(...below.ops);
-      draft.back.set(name, below.inverse);
-    } else if (value === undefined) {
-      if (Array.isArray(draft.after)) draft.after.length -= 1;
-      else delete draft.after[name];
-      draft.ops.push({ op: 'remove', path: at });
-      draft.removals.unshift({ op: 'add', path: at, value: old });
-    } else {
-      const copy = deepClone(value);
-      draft.after[name] = copy;
-      draft.ops.push({ op: 'replace', path: at, value: copy });
-      draft.back.set(name, [{ op: 'replace', path: at, value: old }]);
-    }
-  }
-  for (const name of Object.keys(next)) {
-    if (has[name] === undefined || Object.hasOwn(before, name)) continue;
-    draft ??= beginFrom(had);
-    const copy = deepClone(has[name]);
-    const at = path + stepTo(name);
-    draft.after[name] = copy;
-    draft.ops.push({ op: 'add', path: at, value: copy });
-    draft.back.set(name, [{ op: 'remove', path: at }]);
-  }
-  if (!draft) return undefined;
-  const { after, ops, back, removals } = draft;
-  const inverse: Operation[] = [];
-  for (const name of Object.keys(after).reverse()) inverse.push(...(back.get(name) ?? []));
-  inverse.push(...removals);
-  return { after: after as T, ops, inverse };
-}
-
-type Members = Record<string, unknown>;
-
-/** A difference in progress: the inverse operations for existing members and for removed ones. */
-interface DifferenceDraft {
-  after: Members;
-  ops: Operation[];
-  back: Map<string, Operation[]>;
-  removals: Operation[];
-}
-
-function beginFrom(before: Members): DifferenceDraft {
-  const after = (Array.isArray(before) ? [...before] : { ...before }) as Members; // the original of the copy
-  return { after, ops: [], back: new Map(), removals: [] };
-}
-
-function isNode(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
+  const below = (operation: Operation) => ({ ...operation, path: path + operation.path });
+  return { change: { before, after }, ops: operations.map(below), inverse: compare(after, before).map(below) };
 }
 
 /** Computes the changes that operations make, on copies. Throws 422 if an operation does not apply. */
