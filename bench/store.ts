@@ -2,14 +2,14 @@
 // at 100 and 10,000 resources. Each world has its own process, and all take turns. Look at the ratios.
 //
 //   node bench/run.mjs store
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Cause } from '../server/model/commit.ts';
-import type { StoredResource, World } from '../server/model/record.ts';
+import type { World } from '../server/model/record.ts';
 import type { FsyncPolicy } from '../server/storage/files/files.ts';
 import { changesBetween } from '../server/storage/world/world-patch.ts';
 import { openStore } from '../server/storage/world/world-store.ts';
+import { record, rootId, smallWorld } from '../server/testing/small-world.ts';
 import type { Line } from './speed/goals.ts';
 import { type Benchmark, runBench } from './speed/harness.ts';
 
@@ -24,43 +24,29 @@ const IDLE_MS = 500;
 const cause: Cause = { actor: null, via: 'api', action: 'container.update' };
 
 function makeWorld(size: number): World {
-  const rootId = randomUUID();
-  const at = '2024-05-01T12:00:00.000Z';
-  const common = { state: 'Active', owner: rootId, created: { by: rootId, at } } as const;
-  const modified = { action: 'create', by: rootId, at } as const;
-  const resources: World['resources'] = {};
-  const add = (
-    type: string,
-    name: string,
-    parent: string | null,
-    properties: StoredResource['properties'],
-    id: string,
-  ) => {
-    resources[id] = { id, type, name, parent, ...common, modified, properties };
-    return id;
-  };
-  add('Resource::Organization', 'root', null, {}, rootId);
-  let environment: string = rootId;
+  const world = smallWorld();
+  let parent = rootId;
   for (let i = 1; i < size; i++) {
-    if (i % 50 === 1) {
-      const properties = { environment_type: 'development' };
-      environment = add('Resource::Environment', `record-${i}`, rootId, properties, randomUUID());
-      continue;
-    }
-    const properties = {
-      container_type: 'DOCKER',
-      image: `registry.example.com/shop/service-${i}:1.0.${i}`,
-      num_instances: 1,
-      cpus: 0.1,
-      memory: 128,
-      env: { LOG_LEVEL: 'info', DATABASE_URL: `postgres://database-${i}.example.com/shop`, REGION: 'eu' },
-      provider: { id: rootId, name: 'default-docker' },
-      port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
-    };
-    add('Resource::Container', `record-${i}`, environment, properties, randomUUID());
+    const isEnvironment = i % 50 === 1;
+    const resource = isEnvironment
+      ? record('environments', `record-${i}`, { properties: { environment_type: 'development' } })
+      : record('containers', `record-${i}`, { parent, properties: containerProperties(i) });
+    world.resources[resource.id] = resource;
+    if (isEnvironment) parent = resource.id;
   }
-  return { format: 1, id: randomUUID(), resources };
+  return world;
 }
+
+const containerProperties = (i: number) => ({
+  container_type: 'DOCKER',
+  image: `registry.example.com/shop/service-${i}:1.0.${i}`,
+  num_instances: 1,
+  cpus: 0.1,
+  memory: 128,
+  env: { LOG_LEVEL: 'info', DATABASE_URL: `postgres://database-${i}.example.com/shop`, REGION: 'eu' },
+  provider: { id: rootId, name: 'default-docker' },
+  port_mappings: [{ protocol: 'tcp', name: 'web', expose_endpoint: true, container_port: 8080 }],
+});
 
 async function timeMs(work: () => Promise<unknown>): Promise<number> {
   const startMs = performance.now();

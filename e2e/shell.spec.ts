@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { _electron, expect, test } from '@playwright/test';
+import { findShellFile, windowContext } from '../server/cli/choose-window.ts';
 import { SHELL_ARGUMENTS } from '../server/cli/run-shell.ts';
-import { findShellFile, windowContext } from '../server/cli/window-context.ts';
 
 // The desktop shell in the real Electron, if its binary is installed. Everything that does not need Electron is tested in
 // electron/*.test.ts.

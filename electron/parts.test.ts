@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { pathOfLink } from './deep-link.ts';
-import { LastLines } from './last-lines.ts';
 import { applicationMenu } from './menu.ts';
 import { messagePage, RETRY_URL } from './message-page.ts';
-import { RESTART_POLICY, restartDelayMs } from './restart-policy.ts';
+import { LastLines, restartDelayMs } from './server-supervisor.ts';
 import { placeWindow, readWindowState } from './window-state.ts';
 
 it.each([
@@ -32,14 +31,14 @@ it('a link with .. cannot leave the window', () => {
 });
 
 it('each crash doubles the delay of the restart, up to a limit; old crashes do not count', () => {
-  const delays = [1, 2, 3, 4, 5, 6].map((count) => restartDelayMs(RESTART_POLICY, Array(count).fill(1_000)));
+  const delays = [1, 2, 3, 4, 5, 6].map((count) => restartDelayMs(Array(count).fill(1_000)));
   expect(delays).toEqual([500, 1_000, 2_000, 4_000, 8_000, undefined]);
-  expect(restartDelayMs(RESTART_POLICY, [0, 1, 2, 3, 4, 60_005])).toBe(500);
+  expect(restartDelayMs([0, 1, 2, 3, 4, 60_005])).toBe(500);
 });
 
 it('the last lines are kept without colors, however the output is split', () => {
   const lines = new LastLines(3);
-  for (const piece of ['one\ntwo\nth', 'ree\r\n\u001b[1mfo', 'ur\u001b[22m']) lines.add(piece);
+  for (const piece of ['one\ntwo\nth', 'ree\r\n\u001b[', '1mfo', 'ur\u001b[22m']) lines.add(piece);
   expect(lines.all()).toEqual(['two', 'three', 'four']);
 });
 

@@ -1,7 +1,6 @@
 import type { ElectronParts, WindowPart } from './electron-parts.ts';
 import { messageOf, messagePage } from './message-page.ts';
-import type { ServerState } from './server-supervisor.ts';
-import type { Addresses } from './until-ready.ts';
+import type { Addresses, ServerState } from './server-supervisor.ts';
 import { MIN_SIZE, placeWindow, readWindowState, writeWindowState } from './window-state.ts';
 
 /** Chromium's error code for a load that another one replaced. */

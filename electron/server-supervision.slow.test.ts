@@ -3,11 +3,10 @@ import { createServer } from 'node:net';
 import { afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { buildCommand } from '../server/testing/command.ts';
 import { RETRY_URL } from './message-page.ts';
-import type { RestartPolicy } from './restart-policy.ts';
 import { clickItem } from './testing/desktop.ts';
 import { pageText, ShellHarness, START_TIMEOUT_MS } from './testing/shell.ts';
 
-const QUICK: RestartPolicy = { firstDelayMs: 20, maxDelayMs: 20, maxCrashes: 5, windowMs: 60_000 };
+const QUICK = [20, 20, 20, 20, 20];
 
 let harness: ShellHarness;
 
@@ -34,7 +33,7 @@ it('the server runs in a separate process, and its output reaches the terminal',
 });
 
 it('a crashed server is restarted, and the window returns to its page', async () => {
-  await harness.start({ restartPolicy: QUICK });
+  await harness.start({ restartDelaysMs: QUICK });
   const { windowUrl } = await harness.runs();
   const { window } = harness.desktop;
   expect(window.loaded.at(-1)).toBe(windowUrl);
@@ -50,7 +49,7 @@ it('a crashed server is restarted, and the window returns to its page', async ()
 });
 
 it('a server that crashes repeatedly is not restarted; Retry starts it and resets the crash count', async () => {
-  await harness.start({ restartPolicy: { ...QUICK, maxCrashes: 1 } });
+  await harness.start({ restartDelaysMs: [20] });
   await harness.runs();
   await harness.crash();
   await harness.runs();

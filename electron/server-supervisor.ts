@@ -1,11 +1,29 @@
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { USER_FAILURE } from '../server/cli/describe-failure.ts';
 import { STOP_MESSAGE } from '../server/cli/end-with-parent.ts';
 import type { ServerChild } from './electron-parts.ts';
-import { LastLines } from './last-lines.ts';
-import { RESTART_POLICY, type RestartPolicy, restartDelayMs } from './restart-policy.ts';
-import { type Addresses, untilReady } from './until-ready.ts';
+
+/** Addresses of a platform that is ready, as in its ready file. */
+export interface Addresses {
+  baseUrl: string;
+  metaUrl: string;
+  securityUrl: string;
+  gatewayUrl: string;
+  /** Signs in once. */
+  windowUrl: string;
+}
+
+/** Delays before the restarts after crashes within a minute; after one more crash, the server is not restarted. */
+const RESTART_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000];
+const CRASH_WINDOW_MS = 60_000;
+
+/** The delay after the last of these crashes; undefined if the server must not be restarted. @param crashesAtMs in ascending order */
+export function restartDelayMs(crashesAtMs: readonly number[], delaysMs = RESTART_DELAYS_MS): number | undefined {
+  const last = crashesAtMs.at(-1) ?? 0;
+  return delaysMs[crashesAtMs.filter((atMs) => last - atMs < CRASH_WINDOW_MS).length - 1];
+}
 
 /** State of the server. `output` contains its last lines. */
 export type ServerState =
@@ -22,9 +40,7 @@ export interface SupervisorOptions {
   onState(state: ServerState): void;
   /** Receives the server's output, such as for the terminal that the shell was started from. */
   onOutput?(text: string, stream: 'stdout' | 'stderr'): void;
-  policy?: RestartPolicy;
-  readyTimeoutMs?: number;
-  stopTimeoutMs?: number;
+  restartDelaysMs?: number[] | undefined;
 }
 
 const READY_TIMEOUT_MS = 120_000;
@@ -86,14 +102,14 @@ export class ServerSupervisor {
     const child = this.#child;
     if (!child) return;
     child.postMessage(STOP_MESSAGE);
-    const timer = setTimeout(() => killAtOnce(child), this.#options.stopTimeoutMs ?? STOP_TIMEOUT_MS);
+    const timer = setTimeout(() => killAtOnce(child), STOP_TIMEOUT_MS);
     await this.#exited;
     clearTimeout(timer);
   }
 
   #launch(): void {
     this.#set({ phase: 'starting' });
-    const { fork, readyFile, onOutput, readyTimeoutMs = READY_TIMEOUT_MS } = this.#options;
+    const { fork, readyFile, onOutput } = this.#options;
     const lines = new LastLines(KEPT_LINES);
     const exitController = new AbortController();
     const child = fork(readyFile);
@@ -105,16 +121,14 @@ export class ServerSupervisor {
       });
     }
     let troubleBefore: string | undefined;
-    const timeout = AbortSignal.timeout(readyTimeoutMs);
+    const timeout = AbortSignal.timeout(READY_TIMEOUT_MS);
     untilReady(readyFile, AbortSignal.any([exitController.signal, timeout])).then(
       (addresses) => {
         if (this.#child === child && !this.#isStopping) this.#set({ phase: 'running', addresses });
       },
-      (failure: unknown) => {
+      (failure) => {
         if (exitController.signal.aborted) return;
-        troubleBefore = timeout.aborted
-          ? `it was not ready within ${readyTimeoutMs / 1000} s`
-          : `its ready file is not valid: ${String(failure)}`;
+        troubleBefore = timeout.aborted ? `it was not ready within ${READY_TIMEOUT_MS / 1000} s` : String(failure);
         killAtOnce(child);
       },
     );
@@ -143,8 +157,7 @@ export class ServerSupervisor {
       return;
     }
     this.#crashesAtMs.push(performance.now());
-    const policy = this.#options.policy ?? RESTART_POLICY;
-    const delayMs = restartDelayMs(policy, this.#crashesAtMs);
+    const delayMs = restartDelayMs(this.#crashesAtMs, this.#options.restartDelaysMs);
     if (delayMs === undefined) {
       this.#set({ phase: 'ended', reason: `the platform crashed repeatedly; the last time, ${reason}`, output });
       return;
@@ -178,4 +191,43 @@ function killAtOnce(child: ServerChild): void {
   } catch {
     // It has gone by itself.
   }
+}
+
+const LOOK_EVERY_MS = 50;
+
+/** Waits until a server has written its ready file. Rejects when the signal is aborted. */
+async function untilReady(file: string, signal: AbortSignal): Promise<Addresses> {
+  for (;;) {
+    signal.throwIfAborted();
+    const text = await readFile(file, 'utf8').catch(() => undefined);
+    if (text !== undefined) return JSON.parse(text); // written whole by a server of the same build
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+const MAX_LINE_LENGTH = 2_000;
+
+/** Keeps the last lines of a process's output. */
+export class LastLines {
+  readonly #max: number;
+  #lines: string[] = [];
+  #open = '';
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(text: string): void {
+    const lines = (this.#open + text).split(/\r?\n/);
+    this.#open = (lines.pop() ?? '').slice(0, MAX_LINE_LENGTH);
+    this.#lines = [...this.#lines, ...lines.map(plainLine)].slice(-this.#max);
+  }
+
+  all(): string[] {
+    return this.#open ? [...this.#lines, plainLine(this.#open)].slice(-this.#max) : this.#lines;
+  }
+}
+
+function plainLine(line: string): string {
+  return stripVTControlCharacters(line).slice(0, MAX_LINE_LENGTH);
 }

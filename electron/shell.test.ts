@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { buildCommand } from '../server/testing/command.ts';
+import type { Addresses } from './server-supervisor.ts';
 import { clickItem } from './testing/desktop.ts';
 import { ShellHarness } from './testing/shell.ts';
-import type { Addresses } from './until-ready.ts';
 
 beforeAll(buildCommand);
 

@@ -3,12 +3,10 @@ import { SHELL_READY_FILE } from '../server/cli/running-platform.ts';
 import { loginPath } from '../server/system/login-path.ts';
 import { findLink, PROTOCOL, pathOfLink } from './deep-link.ts';
 import type { ElectronParts, TrayPart } from './electron-parts.ts';
-import { isExternalLink } from './external-link.ts';
-import { guardContents, guardSession } from './guards.ts';
+import { guardContents, guardSession, isExternalLink } from './guards.ts';
 import { applicationMenu, type ShellActions, statusLine, trayMenu } from './menu.ts';
 import { RETRY_URL } from './message-page.ts';
 import { PlatformWindow } from './platform-window.ts';
-import type { RestartPolicy } from './restart-policy.ts';
 import { type ServerState, ServerSupervisor } from './server-supervisor.ts';
 
 export interface ShellOptions {
@@ -25,7 +23,7 @@ export interface ShellOptions {
   workFolder: string;
   pid: number;
   print(text: string, stream?: 'stdout' | 'stderr'): void;
-  restartPolicy?: RestartPolicy;
+  restartDelaysMs?: number[];
 }
 
 /** `appId` in electron-builder.yml. */
@@ -66,7 +64,7 @@ export async function startShell(options: ShellOptions): Promise<Shell | undefin
       }),
     onState: (state) => serverIs(state),
     onOutput: print,
-    ...(options.restartPolicy && { policy: options.restartPolicy }),
+    restartDelaysMs: options.restartDelaysMs,
   });
   const window = new PlatformWindow({
     electron: { BrowserWindow, screen },

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { livingPids, statOf } from '../../server/system/processes.ts';
 
 /** A clock tick of the system's accounts. */
 const TICK_MS = 10;
@@ -15,8 +16,8 @@ export function processorMs(pid: number | undefined): number | undefined {
 
 /** Returns the processor time of one process alone in milliseconds, or 0 where the system does not report it. */
 export function ownProcessorMs(pid: number | undefined): number {
-  const fields = pid === undefined ? undefined : fieldsOf(pid);
-  return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * TICK_MS;
+  const fields = pid === undefined ? [] : fieldsOf(pid);
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;
 }
 
 /** Memory, open descriptors and direct subprocesses of a process; undefined where the system does not report them. */
@@ -34,34 +35,19 @@ export function usageOf(
 }
 
 function ofTree(pid: number | undefined, measure: (pid: number) => number): number | undefined {
-  if (pid === undefined) return undefined;
-  try {
-    const parents = new Map(
-      readdirSync('/proc')
-        .filter((name) => /^\d+$/.test(name))
-        .map((name) => [Number(name), parentOf(Number(name))]),
-    );
-    const isBelow = (candidatePid: number | undefined): boolean =>
-      candidatePid !== undefined && (candidatePid === pid || isBelow(parents.get(candidatePid)));
-    return [...parents.keys()].filter(isBelow).reduce((sum, treePid) => sum + measure(treePid), 0);
-  } catch {
-    return undefined;
-  }
+  if (pid === undefined || livingPids().length === 0) return undefined;
+  const parents = new Map(livingPids().map((livingPid) => [livingPid, Number(fieldsOf(livingPid)[1])]));
+  const isBelow = (candidatePid: number | undefined): boolean =>
+    candidatePid !== undefined && (candidatePid === pid || isBelow(parents.get(candidatePid)));
+  return [...parents.keys()].filter(isBelow).reduce((sum, treePid) => sum + measure(treePid), 0);
 }
 
-function parentOf(pid: number): number | undefined {
-  return Number(fieldsOf(pid)?.[1]);
-}
-
-/**
- * Returns the fields of `/proc/PID/stat` that follow the process name, which may contain anything: state, parent and so
- * on. Returns undefined if the process has ended.
- */
-function fieldsOf(pid: number): string[] | undefined {
+/** The fields of `/proc/PID/stat` after the name: state, parent and so on; none if the process has ended. */
+function fieldsOf(pid: number): string[] {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ');
+    return statOf(pid);
   } catch {
-    return undefined;
+    return [];
   }
 }
 

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../../server/testing/free-port.ts';
 import { SUCCESS_TEXT } from './handler.ts';
 
 /** A program that a developer might take instead. */
@@ -135,14 +136,6 @@ async function install({ name, packages }: Peer, folder: string): Promise<void> 
   const [code] = await once(npm, 'exit');
   if (code !== 0) throw new Error(`${name} could not be installed: npm ended with ${code}`);
   writeFileSync(stamp, '');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number }; // it listens on TCP
-  await once(server.close(), 'close');
-  return port;
 }
 
 function listens(port: number): Promise<boolean> {

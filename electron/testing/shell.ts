@@ -2,9 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
-import type { ServerState } from '../server-supervisor.ts';
+import type { Addresses, ServerState } from '../server-supervisor.ts';
 import { type Shell, type ShellOptions, startShell } from '../shell.ts';
-import type { Addresses } from '../until-ready.ts';
 import { SHELL_FOLDER, TestDesktop } from './desktop.ts';
 
 /** A server starts in a second, but a busy machine needs longer. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type AppliedSeed, seedRoutes } from '../api/routes/seeds.ts';
 import { changeLine, operationLine, runLines } from './change-lines.ts';
 import { defineCommand, flag, textOr } from './command.ts';
-import { ExitWith } from './exit-with.ts';
+import { ExitWith } from './describe-failure.ts';
 import { platformOptions } from './instance-options.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';

@@ -2,7 +2,7 @@ import { SHELL_COMMAND } from '../model/shell-command.ts';
 import { UserError } from '../platform/config.ts';
 import { describeLeftovers, openCleaning } from '../platform/engine-cleaning.ts';
 import { defineCommand, flag, json, text } from './command.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { localConfig } from './instance-options.ts';
 import { rowLines } from './terminal.ts';
 

@@ -19,11 +19,7 @@ export const folderOptions = {
   instance: text('--instance <NAME>', `name of one of several instances; its data folder is ${FOLDER}/NAME`),
 };
 
-/**
- * The data folder of the instance that `--instance` names; undefined without it.
- *
- * @throws UserError if the name is not valid, or --data is also given
- */
+/** The data folder of the instance that `--instance` names; undefined without it. Throws UserError for an invalid name, or beside --data. */
 function namedFolder(
   { instance: name, data }: { instance?: unknown; data?: unknown },
   folder: string,

@@ -5,7 +5,7 @@ import { treeRoutes } from '../api/routes/tree.ts';
 import { pathsIn } from '../model/resource-path.ts';
 import { UserError } from '../platform/config.ts';
 import { defineCommand, text } from './command.ts';
-import { ExitWith } from './exit-with.ts';
+import { ExitWith } from './describe-failure.ts';
 import { commandOn, findResource, platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';

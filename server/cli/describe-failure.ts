@@ -1,11 +1,32 @@
 import { listeners } from '../platform/declarations.ts';
 import { temporaryVariable } from '../system/temporary.ts';
 import { SYSTEM, type System } from '../system/this-system.ts';
-import { ExitWith } from './exit-with.ts';
+
+/** Exit code of an internal error, and if the operation failed or the condition was not met: no lead came, a check failed. */
+export const NO = 1;
+
+export class ExitWith extends Error {
+  override readonly name = 'ExitWith';
+  readonly exitCode: number;
+  /** The error code and HTTP status of a request that the platform rejected (D-180). */
+  readonly reason: string | undefined;
+  readonly status: number | undefined;
+
+  /** @param sentence printed on standard error unless empty */
+  constructor(
+    exitCode: number,
+    sentence = '',
+    rejection: { reason?: string | undefined; status?: number | undefined } = {},
+  ) {
+    super(sentence);
+    this.exitCode = exitCode;
+    this.reason = rejection.reason;
+    this.status = rejection.status;
+  }
+}
 
 /** Exit code for what the user can correct: a flag, a port, a folder, a file. */
 export const USER_FAILURE = 2;
-const FAULT = 1;
 /** A cause can be its own cause. */
 const MAX_CAUSES = 5;
 
@@ -19,10 +40,7 @@ const USER_ERRORS: readonly string[] = [
   'EngineUnreachable',
 ];
 
-/**
- * A sentence for errors that the user can correct; message and stack for internal errors, to be reported. `reason` and `status` are those
- * of the REST API (D-180) if the platform rejected a request.
- */
+/** A sentence for errors that the user can correct; message and stack for internal errors. `reason` and `status` are those of D-180. */
 export function describeFailure(
   failure: unknown,
   system = SYSTEM,
@@ -33,7 +51,7 @@ export function describeFailure(
   }
   const sentence = userSentence(failure, system);
   return sentence === undefined
-    ? { text: describeFault(failure), exitCode: FAULT }
+    ? { text: describeFault(failure), exitCode: NO }
     : { text: sentence, exitCode: USER_FAILURE };
 }
 

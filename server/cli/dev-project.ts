@@ -20,21 +20,11 @@ export interface DevProject {
   name: string;
   /** The world file or the main file of the lambda, relative to the folder. */
   file: string;
-  /**
-   * Reads the world as a document to apply.
-   *
-   * @param environment path of an existing environment for a lambda without a world file (default: an organization with its name)
-   * @throws UserError or SeedError of one sentence
-   */
+  /** Reads the world as a document to apply. Throws UserError or SeedError of one sentence. @param environment an existing one, for a lambda */
   read(env: Readonly<Record<string, string | undefined>>, environment?: string): Promise<ReadSeed>;
 }
 
-/**
- * Finds the project of a folder: in the folder itself if it was named, otherwise the nearest world file from it upward, or else the
- * nearest lambda.
- *
- * @throws UserError if there is none, or more than one
- */
+/** Finds the project of a named folder, or else the nearest world file from it upward, or else the nearest lambda. Throws UserError. */
 export function findDevProject(start: string, isNamed: boolean): DevProject {
   if (!existsSync(start)) throw new UserError(`${start} does not exist`);
   if (statSync(start).isFile()) {

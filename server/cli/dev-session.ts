@@ -16,17 +16,15 @@ import { type ConfigWithOrigins, UserError } from '../platform/config.ts';
 import type { Emulator } from '../platform/emulator.ts';
 import { packageFile } from '../system/package-file.ts';
 import { hasChanges, planLines, type ReadSeed, sendSeed } from './apply-command.ts';
-import { chooseWindow } from './choose-window.ts';
+import { browserContext, chooseWindow } from './choose-window.ts';
 import { describeFailure } from './describe-failure.ts';
 import type { DevProject } from './dev-project.ts';
-import { localTime } from './live-events.ts';
 import { type PlatformClient, rootClient } from './platform-client.ts';
 import { endpointRows, type Published, readPublished } from './published-endpoints.ts';
-import { RequestLog } from './request-log.ts';
+import { localTime, RequestLog } from './request-log.ts';
 import { showWindow } from './show-window.ts';
 import { printLines, rowLines, styled, type Terminal } from './terminal.ts';
 import { WatchedFolder } from './watched-folder.ts';
-import { browserContext } from './window-context.ts';
 
 const MAX_NAMED_FILES = 5;
 const INVOCATION_TIMEOUT_MS = 1_200_000;
@@ -296,8 +294,7 @@ export class DevSession {
 
   async #openWindow(): Promise<void> {
     const { terminal, emulator, found } = this.#options;
-    const context = browserContext(terminal, found);
-    const page = await showWindow(chooseWindow(context), context, () => emulator.windowUrl(), terminal);
+    const page = await showWindow(chooseWindow(browserContext(terminal, found)), () => emulator.windowUrl(), terminal);
     if (page) this.#stops.push(() => page.close());
   }
 
@@ -411,11 +408,7 @@ async function startDebugging(
   throw new UserError(`${name} cannot be debugged: its process does not listen. Its log may say why.`);
 }
 
-/**
- * Writes the configuration with which VS Code attaches to the debuggers, unless the folder has one.
- *
- * @returns a sentence about the file
- */
+/** Writes the configuration with which VS Code attaches, unless the folder has one. Returns a sentence about the file. */
 function writeLaunchFile(folder: string, debuggers: readonly LambdaDebugger[]): string {
   const file = join(folder, LAUNCH_FILE);
   const configurations = debuggers.map(({ lambda: name, url: websocketAddress }) => ({

@@ -10,10 +10,9 @@ import { missingNode, nodeProgram, otherRuntime } from '../system/node-program.t
 import { runProgram } from '../system/programs.ts';
 import { systemTemporary, temporaryVariable } from '../system/temporary.ts';
 import { SYSTEM } from '../system/this-system.ts';
-import { chooseWindow } from './choose-window.ts';
+import { chooseWindow, type TerminalInfo, type WindowSettings, windowContext } from './choose-window.ts';
 import { findInstance, listenFailure } from './instance-file.ts';
 import type { Terminal } from './terminal.ts';
-import { type TerminalInfo, type WindowChoice, windowContext } from './window-context.ts';
 
 export interface Check {
   name: string;
@@ -173,9 +172,9 @@ const PROGRAMS: readonly Program[] = [
 ];
 
 /** Programs that only pipelines and the window need, each with the command that installs it. */
-export async function checkTools(terminal: TerminalInfo, choice: WindowChoice): Promise<Check[]> {
+export async function checkTools(terminal: TerminalInfo, settings: WindowSettings): Promise<Check[]> {
   const programs = PROGRAMS.map((program) => checkProgram(program, terminal.env));
-  return [...(await Promise.all(programs)), checkRunner(), ...checkWindow(terminal, choice)];
+  return [...(await Promise.all(programs)), checkRunner(), ...checkWindow(terminal, settings)];
 }
 
 async function checkProgram({ name, why, debian = name }: Program, env: Terminal['env']): Promise<Check> {
@@ -208,8 +207,8 @@ export function checkRunner(fetch?: Check['fetch']): Check {
 }
 
 /** Reports if Electron is installed, and how the window would open. */
-function checkWindow(terminal: TerminalInfo, choice: WindowChoice): Check[] {
-  const context = windowContext(terminal, choice);
+function checkWindow(terminal: TerminalInfo, settings: WindowSettings): Check[] {
+  const context = windowContext(terminal, settings);
   const { electron } = context;
   const electronCheck = checkOf('Electron', false);
   const how = 'fetchInto' in electron ? ': the first start that opens a browser downloads it in the background' : '';

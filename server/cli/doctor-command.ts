@@ -1,6 +1,8 @@
 import { type ConfigWithOrigins, UserError } from '../platform/config.ts';
+import { windowSettings } from './choose-window.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf, selectionOf, settingOptions } from './config-options.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import {
   type Check,
   checkDataFolder,
@@ -11,11 +13,9 @@ import {
   checkTemporaryFolder,
   checkTools,
 } from './doctor-checks.ts';
-import { ExitWith, NO } from './exit-with.ts';
 import { findTarget, type Target } from './instance-options.ts';
 import { offlineNeeds } from './offline-needs.ts';
 import { rowLines, styled, type Terminal } from './terminal.ts';
-import { windowChoice } from './window-context.ts';
 
 const NOTES = `
 Exit codes: 0 all required checks passed (with --offline: nothing is missing); 1 a required check failed (something is missing);
@@ -55,7 +55,7 @@ async function machineChecks(configured: ConfigWithOrigins, terminal: Terminal):
     checkDiskSpace(config),
     checkTemporaryFolder(config),
     checkEngine(config, { ...terminal.env }),
-    checkTools(terminal, windowChoice(configured)),
+    checkTools(terminal, windowSettings(configured)),
   ]);
   return found.flat();
 }
@@ -67,7 +67,7 @@ async function offlineChecks(
   terminal: Terminal,
   isFetching: boolean,
 ): Promise<Check[]> {
-  const context = { config: configured.config, terminal, choice: windowChoice(configured), findPlatform };
+  const context = { config: configured.config, terminal, settings: windowSettings(configured), findPlatform };
   const failures = new Map<string, string>();
   if (isFetching) {
     for (const { message, fetch } of await offlineNeeds(context)) {

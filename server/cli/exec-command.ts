@@ -10,9 +10,8 @@ import { type ChildProcess, exitCodeOf } from '../system/programs.ts';
 import { startCommand } from '../system/start-command.ts';
 import { defineCommand } from './command.ts';
 import { configOf, freePorts, settingOptions } from './config-options.ts';
-import { USER_FAILURE } from './describe-failure.ts';
-import { ExitWith } from './exit-with.ts';
-import { PlatformClient } from './platform-client.ts';
+import { ExitWith, USER_FAILURE } from './describe-failure.ts';
+import { rootClient } from './platform-client.ts';
 import { withPlatform } from './running-platform.ts';
 import { STOP_SIGNALS, type StopSignal } from './stop-signal.ts';
 import { issueToken } from './token-command.ts';
@@ -81,10 +80,7 @@ function run(
   });
 }
 
-/**
- * Returns the error that a shell would print. The system also refuses access to a command that is nowhere, if the user
- * may not read a folder of PATH.
- */
+/** The error that a shell would print. EACCES also means a missing command, if the user may not read a folder of PATH. */
 function notStarted(file: string, path = '', { code, message }: NodeJS.ErrnoException): ExitWith {
   const isPath = /[\\/]/.test(file);
   const exists = isPath ? existsSync(file) : path.split(delimiter).some((folder) => existsSync(join(folder, file)));
@@ -97,8 +93,8 @@ function notStarted(file: string, path = '', { code, message }: NodeJS.ErrnoExce
 /** Environment variables for a command that runs against a platform: addresses and credentials, also under the names that CI jobs expect. */
 async function platformVariables(emulator: Emulator, config: Config): Promise<Record<string, string>> {
   const { rootCredentials: root, tour } = emulator;
-  const pair = { key: root.apiKey, secret: root.apiSecret ?? config.rootApiSecret ?? '' };
-  const client = new PlatformClient(emulator.baseUrl, () => pair);
+  const [apiKey, apiSecret] = [root.apiKey, root.apiSecret ?? config.rootApiSecret ?? ''];
+  const client = rootClient(emulator, config);
   const token = await issueToken(client, 'root');
   // Other worlds than the demo have no such target.
   const target = await targetVariables(client, { org: 'demo', environment: undefined, api: undefined }).catch(
@@ -108,11 +104,11 @@ async function platformVariables(emulator: Emulator, config: Config): Promise<Re
     ...Object.fromEntries(listeners.map(({ env, url }) => [env, emulator[url]])),
     TERRARIUM_META_URL: emulator.metaUrl,
     TERRARIUM_SECURITY_URL: emulator.securityUrl,
-    TERRARIUM_API_KEY: pair.key,
-    TERRARIUM_API_SECRET: pair.secret,
+    TERRARIUM_API_KEY: apiKey,
+    TERRARIUM_API_SECRET: apiSecret,
     TERRARIUM_TOKEN: token.access_token,
-    PLATFORM_API_KEY: pair.key,
-    PLATFORM_API_SECRET: pair.secret,
+    PLATFORM_API_KEY: apiKey,
+    PLATFORM_API_SECRET: apiSecret,
     SCM_API_URL: `${emulator.scmUrl}/api/v4/projects`,
     SCM_TOKEN: emulator.scmToken,
     ...target,

@@ -1,7 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
-import { pipeline as passOn, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type ImportView, snapshotRoutes } from '../api/routes/history.ts';
 import { reasonOf } from '../model/errors.ts';
@@ -12,10 +11,9 @@ import { makeFolder } from '../system/make-folder.ts';
 import { draftOf } from '../system/write-whole.ts';
 import { runLines } from './change-lines.ts';
 import { defineCommand, json, text } from './command.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { commandOn, platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
-import type { Terminal } from './terminal.ts';
 
 const NOTES = `
 A path that ends with .yaml, .yml or .json is written as one seed file. A path that ends with .zip is written as an
@@ -45,7 +43,7 @@ export const exportCommand = defineCommand({
     if (isArchive && scope !== undefined)
       throw new UserError('an archive contains the whole instance. Omit --scope, or export a seed file.');
     const files = isArchive ? [path] : await writeSeed(path, client, scope);
-    if (isArchive) await saveArchive(client, path, terminal);
+    if (isArchive) await saveArchive(client, path);
     print(
       { files },
       files.map((file) => `written: ${file}`),
@@ -58,7 +56,7 @@ export const importCommand = commandOn(
   'import',
   'replace the instance with an archive; its API keys and passwords stay',
   async (client, file, { terminal }) => {
-    const imported = await sendArchive(client, resolve(terminal.folder, file), terminal);
+    const imported = await sendArchive(client, resolve(terminal.folder, file));
     return { answer: imported, lines: importLines(imported) };
   },
 );
@@ -102,18 +100,13 @@ async function filesOf(seed: string, client: PlatformClient): Promise<Map<string
 const PATH = '/inspect/archive';
 const ZIP_TYPE = 'application/zip';
 const TRANSFER_TIMEOUT_MS = 3_600_000;
-const PROGRESS_EVERY_MS = 1_000;
 
-/**
- * Saves the whole instance in a file. The file appears only when it is complete.
- *
- * @param file absolute path
- */
-async function saveArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<void> {
+/** Saves the whole instance in a file, which appears only when it is complete. */
+async function saveArchive(client: PlatformClient, file: string): Promise<void> {
   const archive = await client.stream('GET', PATH, { accept: ZIP_TYPE, timeoutMs: TRANSFER_TIMEOUT_MS });
   const draft = draftOf(file);
   try {
-    await pipeline(archive, progress(terminal), createWriteStream(draft, { mode: 0o600, flags: 'wx' }));
+    await pipeline(archive, createWriteStream(draft, { mode: 0o600, flags: 'wx' }));
     await renameFile(draft, file);
   } catch (failure) {
     // Errors of the file system name the file.
@@ -125,30 +118,10 @@ async function saveArchive(client: PlatformClient, file: string, terminal: Termi
 }
 
 /** Replaces the instance with the contents of an archive. Throws UserError, or the error of the file system, when it cannot be read. */
-async function sendArchive(client: PlatformClient, file: string, terminal: Terminal): Promise<ImportView> {
+async function sendArchive(client: PlatformClient, file: string): Promise<ImportView> {
   if (!(await stat(file)).isFile())
     throw new UserError(`${file} is not a file: give the path of a ZIP archive that export has written`);
-  // An error while reading the file is passed on to the stream that the request sends.
-  const content = passOn(createReadStream(file), progress(terminal), () => {});
-  const imported = await client.ask(snapshotRoutes.importArchive, {
-    body: { type: ZIP_TYPE, content },
-    timeoutMs: TRANSFER_TIMEOUT_MS,
-  });
+  const body = { type: ZIP_TYPE, content: createReadStream(file) };
+  const imported = await client.ask(snapshotRoutes.importArchive, { body, timeoutMs: TRANSFER_TIMEOUT_MS });
   return { ...imported, runs: imported.runs ?? [] };
-}
-
-/** Passes bytes on, and prints their number once a second. */
-function progress(terminal: Pick<Terminal, 'nowMs' | 'complain'>): Transform {
-  let sizeBytes = 0;
-  let printedAtMs = terminal.nowMs();
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      sizeBytes += chunk.length;
-      if (terminal.nowMs() - printedAtMs >= PROGRESS_EVERY_MS) {
-        printedAtMs = terminal.nowMs();
-        terminal.complain(`${(sizeBytes / 1024 ** 2).toFixed(1)} MiB ...`);
-      }
-      done(null, chunk);
-    },
-  });
 }

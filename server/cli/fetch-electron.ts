@@ -14,10 +14,7 @@ const LIMIT_MS = 10 * 60_000;
 /** Lock file in the package's folder; contains the pid of the process that downloads. */
 const LOCK = '.terrarium-fetching';
 
-/**
- * Downloads like Electron's own installer, but reports the cause of a failure; then runs that installer, which unpacks from its cache.
- * Mirrors, proxies, checksums and the cache follow its environment variables.
- */
+/** Downloads like Electron's own installer, but reports the cause of a failure; then runs it, which unpacks from its cache. */
 const SCRIPT = `
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -48,11 +45,7 @@ export interface FetchOptions {
   onDownload?(): void;
 }
 
-/**
- * Downloads Electron's binary into the folder of Electron's package. An incomplete download leaves nothing behind.
- *
- * @throws Error with the reason of a failure
- */
+/** Downloads Electron's binary into the folder of its package. Throws Error with the reason. An incomplete download leaves nothing behind. */
 export async function fetchElectron(
   folder: string,
   { env, signal, limitMs = LIMIT_MS, onDownload = () => undefined }: FetchOptions,
@@ -111,12 +104,7 @@ async function takeLock(lock: string): Promise<void> {
   }
 }
 
-/**
- * If a browser shows the window only because Electron's binary is not installed yet: downloads it in the background for the next
- * start. Prints the outcome.
- *
- * @returns stops the download; resolves when it has cleaned up
- */
+/** Downloads Electron's binary if a browser shows the window only because it is missing. Returns a function that stops the download. */
 export function fetchInBackground(
   window: WindowChoice,
   { electron, window: windowSetting }: Pick<WindowContext, 'electron' | 'window'>,

@@ -74,10 +74,7 @@ export async function requireReadableLock(dataDir: string): Promise<string> {
   return lock;
 }
 
-/**
- * True if the process is certainly the platform of this world, by its id, its start time and the world in the folder
- * (D-219).
- */
+/** True if the process is certainly the platform of this world, by its id, its start time and the world in the folder (D-219). */
 export async function isCertain({ pid, began, worldId, dataDir }: InstanceRecord): Promise<boolean> {
   const world = await readKept(join(dataDir, 'world.json'), z.object({ id: z.string() }));
   return world?.id === worldId && (await lifeOfProcess(pid, began)) === 'lives';

@@ -9,7 +9,7 @@ import { UserError } from '../platform/config.ts';
 import type { Config } from '../platform/config-schema.ts';
 import { type CommandSpec, type Context, defineCommand, type Found, json, text, type ValuesOf } from './command.ts';
 import { configOf, folderOptions, selectionOf } from './config-options.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { findInstance, type InstanceRecord, requireReadableLock } from './instance-file.ts';
 import { PlatformClient } from './platform-client.ts';
 import type { Terminal } from './terminal.ts';

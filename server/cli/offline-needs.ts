@@ -9,19 +9,18 @@ import { SAMPLE_IMAGE } from '../runtimes/pipelines/sample-base.ts';
 import { packageFile } from '../system/package-file.ts';
 import { runBatch } from '../system/programs.ts';
 import { SYSTEM } from '../system/this-system.ts';
-import { chooseWindow } from './choose-window.ts';
+import { chooseWindow, type WindowSettings, windowContext } from './choose-window.ts';
 import { type Check, checkOf, checkRunner } from './doctor-checks.ts';
 import { fetchElectron } from './fetch-electron.ts';
 import type { Target } from './instance-options.ts';
 import type { Terminal } from './terminal.ts';
-import { type WindowChoice, windowContext } from './window-context.ts';
 
 const FETCH_LIMIT_MS = 10 * 60_000;
 
 export interface OfflineContext {
   config: Config;
   terminal: Terminal;
-  choice: WindowChoice;
+  settings: WindowSettings;
   /** Finds the running platform, if any; the images of its containers are checked, too. */
   findPlatform(): Promise<Target>;
 }
@@ -75,9 +74,9 @@ function readerNeeded(): Check {
   return checkRunner(canInstall ? () => npm(['install', '--save-dev', READER], dirname(home)) : undefined);
 }
 
-async function electronNeeded({ terminal, choice }: OfflineContext): Promise<Check> {
+async function electronNeeded({ terminal, settings }: OfflineContext): Promise<Check> {
   const report = checkOf('Electron', false);
-  const context = windowContext(terminal, choice);
+  const context = windowContext(terminal, settings);
   const { electron } = context;
   if ('path' in electron) return report(true, electron.path);
   const window = chooseWindow(context);

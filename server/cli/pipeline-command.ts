@@ -30,7 +30,7 @@ import {
   unless,
   type ValuesOf,
 } from './command.ts';
-import { ExitWith } from './exit-with.ts';
+import { ExitWith } from './describe-failure.ts';
 import { commandOn, localConfig, platformOptions } from './instance-options.ts';
 import { PipelineScreen } from './pipeline-screen.ts';
 import { STOP_SIGNALS, type StopSignal } from './stop-signal.ts';
@@ -350,10 +350,7 @@ async function run(
   });
 }
 
-/**
- * Runs until a signal of the system cancels it; the exit code is that of the signal or of the failure. A second signal does not cut
- * the clean-up short.
- */
+/** Runs until a signal cancels it; the exit code is that of the signal or failure. A second signal does not cut the clean-up short. */
 async function untilCanceled<T>(terminal: Terminal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   let exitCode: number | undefined;

@@ -4,8 +4,7 @@ import type { ErrorDetail } from '../model/errors.ts';
 import { jsonIn } from '../model/json.ts';
 import type { Config } from '../platform/config-schema.ts';
 import type { RunningPlatform } from '../platform/running-platform.ts';
-import { USER_FAILURE } from './describe-failure.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO, USER_FAILURE } from './describe-failure.ts';
 
 const TIMEOUT_MS = 60_000;
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { closeWithin, listenAt } from '../api/server/listening.ts';
 import { startEmulator } from '../platform/emulator.ts';
 import { buildCommand, CliRunner, type RunningCommand } from '../testing/command.ts';
-import { localTime } from './live-events.ts';
+import { localTime } from './request-log.ts';
 
 const CONTACT_FORM = '/demo/website/development/contact-form';
 

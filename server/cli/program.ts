@@ -37,12 +37,7 @@ export async function makeProgram(
   return program;
 }
 
-/**
- * Runs one command line.
- *
- * @param args the arguments of `terrarium`
- * @returns the exit code: 0 success, 1 the operation failed or an internal error, 2 invalid usage; or the code of the executed command
- */
+/** Runs one command line. Returns 0, 1 (failed, or an internal error), 2 (invalid usage), or the code of the executed command. */
 export async function runCommandLine(
   args: readonly string[],
   terminal: Terminal,

@@ -4,8 +4,7 @@ import { type PublishingPlan, publishingRoutes } from '../api/routes/publishing.
 import type { BodyOf } from '../api/routes/route.ts';
 import { UserError } from '../platform/config.ts';
 import { type Context, defineCommand, flag, text, type ValuesOf } from './command.ts';
-import { USER_FAILURE } from './describe-failure.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO, USER_FAILURE } from './describe-failure.ts';
 import { platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 import { styled, type Terminal } from './terminal.ts';

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import type { InvocationView, OutboundCall } from '../api/routes/logs.ts';
 import {
   type InvocationSummary,
@@ -5,11 +6,11 @@ import {
   type RecordedView,
   recordedRoutes,
 } from '../api/routes/recorded.ts';
+import { windowRoutes } from '../api/routes/window.ts';
 import { isPlatformFrame } from '../model/failed-call.ts';
 import { MOCK_TITLES } from '../model/invocation.ts';
 import { jsonIn, memberOf } from '../model/json.ts';
-import { ExitWith } from './exit-with.ts';
-import { followChanges, localTime } from './live-events.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { type PlatformClient, Refusal } from './platform-client.ts';
 import { printLines, type Style, styled, type Terminal } from './terminal.ts';
 
@@ -183,4 +184,34 @@ export function outboundText(call: OutboundCall): string {
   if (afterRedirect) return `${end}, the page after the mock CRM's redirect`;
   if (caughtBy) return `${end}, caught by ${MOCK_TITLES[caughtBy]}`;
   return rules?.length ? `${end}, by the rule: ${rules.map(({ text }) => text).join(', ')}` : end;
+}
+
+const EVENT = 'event: ';
+
+/** Calls `onChange` at the begin and, one call after the other, after each change of a topic. Throws ExitWith when the platform stops. */
+export async function followChanges(
+  client: PlatformClient,
+  topics: readonly string[],
+  onChange: () => Promise<void>,
+): Promise<never> {
+  const [method = '', path = ''] = windowRoutes.followEvents.route.split(' ');
+  const options = { accept: 'text/event-stream', timeoutMs: Number.POSITIVE_INFINITY };
+  const input = await client.stream(method.toUpperCase(), path, options);
+  // An error of the stream has the same meaning as its end.
+  input.on('error', () => {});
+  const lines = createInterface({ input })[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value: line } = await lines.next().catch(() => ({ done: true, value: '' }));
+    if (done) break;
+    if (line.startsWith(EVENT) && ['hello', 'reset', ...topics].includes(line.slice(EVENT.length))) await onChange();
+  }
+  throw new ExitWith(NO, `the platform at ${client.baseUrl} has stopped`);
+}
+
+/** A moment as date and time of this machine's time zone. */
+export function localTime(moment: string): string {
+  const date = new Date(moment);
+  const twoDigits = (value: number) => String(value).padStart(2, '0');
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(twoDigits).join('-');
+  return `${day} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':')}`;
 }

@@ -46,12 +46,7 @@ Exit codes: 0 success; 2 the platform is still running, or the world cannot be m
   },
 });
 
-/**
- * Moves the world of a stopped platform away.
- *
- * @returns its new folder; undefined if there was none
- * @throws UserError if the platform is running
- */
+/** Moves the world of a stopped platform away. Returns its new folder, or undefined if there was none. Throws UserError if it is running. */
 export async function setWorldAside(data: string): Promise<string | undefined> {
   const holder = await lockHolder(await requireReadableLock(data));
   if (holder && (await isRunning(holder))) {

@@ -11,12 +11,7 @@ const STARTS_WITHIN_MS = 15_000;
 const CANNOT_RUN_CODES = [126, 127];
 const CRASH_SIGNALS = ['SIGTRAP', 'SIGABRT', 'SIGSEGV', 'SIGILL', 'SIGBUS'];
 
-/**
- * Runs Electron with the shell, which starts and supervises the platform, until it ends.
- *
- * @param args the arguments of `terrarium start`
- * @param stopSignal resolves when this process is asked to stop; passed on to the shell
- */
+/** Runs Electron with the shell, which supervises the platform, until it ends. @param stopSignal is passed on to the shell */
 export function runShell(
   electron: string,
   shellFile: string,

@@ -47,12 +47,7 @@ export async function withPlatform<T>(
   }
 }
 
-/**
- * Writes the addresses of the platform when it is ready. The file appears only when it is complete.
- *
- * @param file absolute path; its folder must exist
- * @throws UserError when it cannot be written
- */
+/** Writes the addresses of the platform; the file appears only when it is complete. Throws UserError when it cannot be written. */
 async function writeReadyFile(file: string, emulator: Emulator, pid: number): Promise<void> {
   const { metaUrl, securityUrl, dataDir } = emulator;
   try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { WindowChoice, WindowContext } from './choose-window.ts';
+import type { WindowChoice } from './choose-window.ts';
 import { openSignInPage, type SignInPage, showWindow } from './show-window.ts';
 
 const WINDOW_URL = 'http://127.0.0.1:4700/ui/?code=a-code';
@@ -87,19 +87,6 @@ describe('the page that signs a browser in', () => {
 });
 
 describe.runIf(process.platform !== 'win32')('a browser', () => {
-  const context: WindowContext = {
-    isHeadless: undefined,
-    window: 'auto',
-    isCi: false,
-    isTerminal: true,
-    isSsh: false,
-    isRoot: false,
-    platform: 'linux',
-    hasDisplay: true,
-    electron: { missing: 'there is no Electron' },
-    chromium: undefined,
-    opener: undefined,
-  };
   const program = async (script: string) => {
     const path = join(home, 'browser');
     await writeFile(path, script);
@@ -110,7 +97,7 @@ describe.runIf(process.platform !== 'win32')('a browser', () => {
   const show = async (window: WindowChoice, failsWithinMs?: number) => {
     const lines: string[] = [];
     const terminal = { print: (line: string) => void lines.push(line), env: { HOME: home } };
-    const page = await showWindow(window, context, () => WINDOW_URL, terminal, failsWithinMs);
+    const page = await showWindow(window, () => WINDOW_URL, terminal, failsWithinMs);
     if (page) pages.push(page);
     return { lines, page };
   };
@@ -149,7 +136,7 @@ describe.runIf(process.platform !== 'win32')('a browser', () => {
       const { page, lines } = await show({ kind: 'browser', opener, line: 'Opening it.' }, NEVER_MS);
       expect(page).toBeUndefined();
       expect(lines.at(-1)).toMatch(
-        /^The window was not opened: The default browser could not be opened \((spawn .* ENOENT|it ended with exit code 3)\)[.]$/,
+        /^The window was not opened: The default browser could not be opened \((spawn .* ENOENT|it ended with exit code 3)\)[.] Open the address above instead[.]$/,
       );
       expect((await readdir(home)).filter((name) => name !== 'browser')).toEqual([]);
     }

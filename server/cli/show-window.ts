@@ -12,14 +12,14 @@ import { removeIfPossible } from '../system/files-in-use.ts';
 import { startProgram } from '../system/programs.ts';
 import { makeTemporary } from '../system/temporary.ts';
 import { SYSTEM } from '../system/this-system.ts';
-import { chooseWindow, type WindowChoice, type WindowContext } from './choose-window.ts';
+import type { WindowChoice } from './choose-window.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A browser that cannot run fails within this time. */
 const FAILS_WITHIN_MS = 1_500;
 
 /**
- * Opens the chosen window in a browser and prints a line; if it cannot be opened, tries the next choice.
+ * Opens the chosen window in a browser and prints a line.
  *
  * @param windowUrl returns an address that signs in
  * @param failsWithinMs a browser that ends with an error later than that counts as opened
@@ -27,14 +27,13 @@ const FAILS_WITHIN_MS = 1_500;
  */
 export async function showWindow(
   window: WindowChoice,
-  context: WindowContext,
   windowUrl: () => string,
   terminal: Pick<Terminal, 'print' | 'env'>,
   failsWithinMs = FAILS_WITHIN_MS,
 ): Promise<SignInPage | undefined> {
   if (window.line) terminal.print(window.line);
   if (window.kind !== 'app' && window.kind !== 'browser') return undefined;
-  const isPlain = window.kind === 'browser' && (await needsPlainAddress(context.platform));
+  const isPlain = window.kind === 'browser' && (await needsPlainAddress(SYSTEM));
   const page = await openSignInPage(
     () => (isPlain ? windowUrl().replace(`//${WINDOW_HOST}:`, '//127.0.0.1:') : windowUrl()),
     terminal.env,
@@ -49,12 +48,10 @@ export async function showWindow(
   if (!failure) return page;
   await page.close();
   const name = window.kind === 'app' ? window.name : 'The default browser';
-  const missing = `${name} could not be opened (${failure})`;
-  const next =
-    window.kind === 'app'
-      ? chooseWindow({ ...context, electron: { missing }, chromium: undefined })
-      : ({ kind: 'headless', line: `The window was not opened: ${missing}.` } as const);
-  return showWindow(next, context, windowUrl, terminal, failsWithinMs);
+  terminal.print(
+    `The window was not opened: ${name} could not be opened (${failure}). Open the address above instead.`,
+  );
+  return undefined;
 }
 
 /** True if the system cannot resolve the window's host name and the browser may be Safari. Other browsers know the name. */
@@ -71,14 +68,11 @@ export async function needsPlainAddress(
   );
 }
 
-/**
- * Opens the address in a detached browser, which stays open when the platform stops. Resolves to why it could not be opened, or to
- * undefined.
- */
-export function openWindow(
+/** Opens the address in a detached browser, which outlives the platform. Resolves to why it could not be opened, or to undefined. */
+function openWindow(
   choice: WindowChoice & { kind: 'app' | 'browser' },
   url: string,
-  failsWithinMs = FAILS_WITHIN_MS,
+  failsWithinMs: number,
 ): Promise<string | undefined> {
   const [file = '', ...args] = choice.kind === 'app' ? [choice.path, `--app=${url}`] : [...choice.opener, url];
   return new Promise((resolve) => {

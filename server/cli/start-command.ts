@@ -12,10 +12,10 @@ import { packageFile } from '../system/package-file.ts';
 import { type ChildProcess, startProgram } from '../system/programs.ts';
 import { makeTemporary, setOwner } from '../system/temporary.ts';
 import { SYSTEM, type System } from '../system/this-system.ts';
-import { chooseWindow } from './choose-window.ts';
+import { chooseWindow, findShellFile, windowContext, windowSettings } from './choose-window.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf, projectFolder, selectionOf, settingOptions } from './config-options.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { fetchInBackground } from './fetch-electron.ts';
 import { findInstance, type InstanceRecord, withKeptPorts } from './instance-file.ts';
 import { rootClient } from './platform-client.ts';
@@ -24,7 +24,6 @@ import { withPlatform } from './running-platform.ts';
 import { showWindow } from './show-window.ts';
 import { untilStopSignal } from './stop-signal.ts';
 import { styled, type Terminal } from './terminal.ts';
-import { findShellFile, windowChoice, windowContext } from './window-context.ts';
 
 const NO_JSON =
   '--json requires --detach. To get the addresses of a platform in the foreground, use --ready-file FILE.';
@@ -62,7 +61,7 @@ export const startCommand = defineCommand({
     if (options.json) throw new UserError(NO_JSON);
     const found = options.instance !== undefined ? await withKeptPorts(configured) : configured;
     const stopSignal = untilStopSignal(terminal);
-    let context = windowContext(terminal, windowChoice(found));
+    let context = windowContext(terminal, windowSettings(found));
     const shell = chooseWindow(context);
     if (shell.kind === 'electron') {
       terminal.print(shell.line);
@@ -73,7 +72,7 @@ export const startCommand = defineCommand({
     const window = chooseWindow(context);
     await withPlatform(found, terminal, startEmulator, async (emulator) => {
       for (const line of [...projectLines, ...greeting(emulator, terminal)]) terminal.print(line);
-      const page = await showWindow(window, context, () => emulator.windowUrl(), terminal);
+      const page = await showWindow(window, () => emulator.windowUrl(), terminal);
       if (options.logRequests) {
         // Loaded only now: most starts do not need it.
         const { RequestLog } = await import('./request-log.ts');
@@ -89,12 +88,7 @@ export const startCommand = defineCommand({
 
 const LOOK_EVERY_MS = 50;
 
-/**
- * Starts a platform that keeps running after this command, and waits until it responds.
- *
- * @param args the arguments of `terrarium start` without `--detach` and `--json`
- * @throws ExitWith with the platform's output if it ended before it was ready; UserError for a world in memory, which no command could find
- */
+/** Starts a platform that outlives this command. Throws ExitWith with its output if it ends before it responds; UserError for a world in memory. */
 async function startDetached(
   { data }: Pick<Config, 'data'>,
   args: readonly string[],

@@ -11,10 +11,9 @@ import {
   makeElectronPackage,
   startElectronMirror,
 } from '../testing/electron-mirror.ts';
+import { findElectron, windowContext } from './choose-window.ts';
 import { type FetchOptions, fetchElectron, fetchInBackground } from './fetch-electron.ts';
 import { runShell, SHELL_ARGUMENTS } from './run-shell.ts';
-import { openWindow } from './show-window.ts';
-import { findElectron, windowContext } from './window-context.ts';
 
 let folder: string;
 
@@ -36,26 +35,6 @@ const looked = (terminal: { env: Record<string, string>; isInteractive: boolean 
   windowContext({ ...terminal, nodeVersion: '22.12.0' }, { isHeadless: undefined, window: 'auto' });
 
 describe('a browser', () => {
-  const line = '';
-
-  it('gets the address as an application, without a shell in between', async () => {
-    const path = await program(
-      'chromium',
-      `printf '%s' "$1" > '${folder}/seen.part' && mv '${folder}/seen.part' '${folder}/seen'; sleep 2`,
-    );
-    const url = 'http://127.0.0.1:4700/ui/?code=a$(touch x)&b=c d';
-    expect(await openWindow({ kind: 'app', path, name: 'Chromium', line }, url)).toBeUndefined();
-    expect(await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 60_000 })).toBe(`--app=${url}`);
-  });
-
-  it('that does not exist or cannot run is reported', async () => {
-    expect(await openWindow({ kind: 'browser', opener: [join(folder, 'none')], line }, 'http://x/')).toMatch(/ENOENT/);
-    const opener = [await program('xdg-open', 'exit 3')];
-    expect(await openWindow({ kind: 'browser', opener, line }, 'http://x/', 10 * 60_000)).toBe(
-      'it ended with exit code 3',
-    );
-  });
-
   it('is found on the path; CI, SSH and the display are read from the environment', () => {
     const context = (env: Record<string, string>) => looked({ env, isInteractive: true });
     expect(context({ PATH: folder, CI: 'true' })).toMatchObject({ isCi: true, isSsh: false, isTerminal: true });

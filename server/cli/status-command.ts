@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { platformRoutes } from '../api/routes/meta-global.ts';
 import { defineCommand, timeout } from './command.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { findTarget, platformOptions, type Target } from './instance-options.ts';
-import type { PlatformClient } from './platform-client.ts';
 import { rowLines } from './terminal.ts';
 
 const LOOK_EVERY_MS = 200;
@@ -58,18 +57,15 @@ interface Status {
 async function statusOf({ client, dataDir, instance }: Target): Promise<Status> {
   if (!client) return { running: false, dataDir };
   try {
-    return { running: true, ...(await readStatus(client)), ...instance };
+    const { status, version, services } = await client.ask(platformRoutes.readAbout);
+    const { metaUrl, securityUrl, gatewayUrl } = await client.json('GET', '/', addressesSchema);
+    const addresses = { baseUrl: client.baseUrl, metaUrl, securityUrl, gatewayUrl };
+    return { running: true, health: status, version, ...addresses, services, ...instance };
   } catch (failure) {
     // The process is alive, but does not respond like a platform.
     if (!instance || !(failure instanceof ExitWith)) throw failure;
     return { running: false, reason: failure.message, dataDir };
   }
-}
-
-async function readStatus(client: PlatformClient): Promise<Omit<Status, 'running'>> {
-  const { status, version, services } = await client.ask(platformRoutes.readAbout);
-  const { metaUrl, securityUrl, gatewayUrl } = await client.json('GET', '/', addressesSchema);
-  return { health: status, version, baseUrl: client.baseUrl, metaUrl, securityUrl, gatewayUrl, services };
 }
 
 function textOf(value: unknown): string {

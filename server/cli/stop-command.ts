@@ -3,7 +3,7 @@ import { windowRoutes } from '../api/routes/window.ts';
 import { UserError } from '../platform/config.ts';
 import { lifeOfProcess } from '../system/processes.ts';
 import { defineCommand, timeout } from './command.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { isCertain } from './instance-file.ts';
 import { findTarget, platformOptions } from './instance-options.ts';
 import { Refusal } from './platform-client.ts';

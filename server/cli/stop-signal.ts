@@ -7,10 +7,7 @@ export type StopSignal = (typeof STOP_SIGNALS)[number];
 /** npm repeats a signal that the terminal has sent, and ends when the terminal is closed: signals within this time count as one. */
 const SAME_SIGNAL_MS = 2_000;
 
-/**
- * Resolves to the name of the first signal that asks the process to stop. A second one ends it at once, with the shells' exit code
- * for that signal (130 for SIGINT, 143 for SIGTERM).
- */
+/** Resolves to the first signal that asks the process to stop. A second one ends it at once, with the exit code of shells (130 for SIGINT). */
 export function untilStopSignal(terminal: Pick<Terminal, 'signals' | 'exit' | 'nowMs'>): Promise<StopSignal> {
   return new Promise((resolve) => {
     let firstAtMs: number | undefined;

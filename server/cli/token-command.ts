@@ -2,7 +2,7 @@ import type { AnswerOf } from '../api/routes/route.ts';
 import { tokenRoutes } from '../api/routes/security.ts';
 import { accessRoutes } from '../api/routes/window.ts';
 import { defineCommand, flag, text, textOr } from './command.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { platformOptions } from './instance-options.ts';
 import type { PlatformClient } from './platform-client.ts';
 

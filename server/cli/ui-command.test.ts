@@ -1,10 +1,5 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildCommand, CliRunner } from '../testing/command.ts';
-import { chooseWindow, type WindowContext } from './choose-window.ts';
-import { showWindow } from './show-window.ts';
 
 describe('terrarium ui', () => {
   let cli: CliRunner;
@@ -55,49 +50,5 @@ describe('terrarium ui', () => {
   it('says what to do if no platform is running', async () => {
     const { exitCode, err } = await cli.runInProcess(['ui', '--instance', 'none']);
     expect([exitCode, err]).toEqual([2, expect.stringContaining('Start one with `npx terrarium-emulator start`')]);
-  });
-});
-
-describe('a browser that cannot be opened', () => {
-  it.runIf(process.platform !== 'win32')('is replaced by the next choice, with a line for each attempt', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'terrarium-ui-'));
-    const program = async (name: string, script: string) => {
-      const path = join(folder, name);
-      await writeFile(path, `#!/bin/sh\n${script}\n`);
-      await chmod(path, 0o755);
-      return path;
-    };
-    const context: WindowContext = {
-      isHeadless: undefined,
-      window: 'auto',
-      isCi: false,
-      isTerminal: true,
-      isSsh: false,
-      isRoot: false,
-      platform: 'linux',
-      hasDisplay: true,
-      electron: { missing: 'there is no Electron' },
-      chromium: { path: await program('chromium', 'exit 9'), name: 'Chromium' },
-      opener: [
-        await program('xdg-open', `printf '%s' "$1" > '${folder}/part' && mv '${folder}/part' '${folder}/seen'`),
-      ],
-    };
-    const lines: string[] = [];
-    const url = 'http://127.0.0.1:4700/ui/?code=a';
-    const page = await showWindow(chooseWindow(context), context, () => url, {
-      print: (line) => lines.push(line),
-      env: { HOME: folder },
-    });
-    expect(lines).toEqual([
-      'Opening the window in Chromium, because there is no Electron.',
-      expect.stringMatching(
-        /^Opening the default browser, because Chromium could not be opened \(it ended with exit code 9\)/,
-      ),
-    ]);
-    const openedUrl = await vi.waitFor(() => readFile(join(folder, 'seen'), 'utf8'), { timeout: 60_000 });
-    expect(openedUrl).not.toContain('code=');
-    expect(openedUrl).toBe(page?.url);
-    await page?.close();
-    await rm(folder, { recursive: true });
   });
 });

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { windowRoutes } from '../api/routes/window.ts';
 import { WINDOW_HOST } from '../model/host-names.ts';
-import { chooseWindow } from './choose-window.ts';
+import { browserContext, chooseWindow } from './choose-window.ts';
 import { defineCommand, flag, json } from './command.ts';
 import { configOf } from './config-options.ts';
-import { ExitWith, NO } from './exit-with.ts';
+import { ExitWith, NO } from './describe-failure.ts';
 import { platformOptions } from './instance-options.ts';
 import { showWindow } from './show-window.ts';
 import { untilStopSignal } from './stop-signal.ts';
-import { browserContext } from './window-context.ts';
 
 /** Enough for the first start of a browser that is installed as a snap, on a slow machine. */
 const OPENS_WITHIN_MS = 60_000;
@@ -31,9 +30,9 @@ export const uiCommand = defineCommand({
     const { url } = await client.ask(windowRoutes.createSessionCode);
     print({ url }, [url]);
     if (options.isPrintOnly || options.json) return;
-    const context = browserContext(terminal, configOf({}, terminal));
     const stopSignal = untilStopSignal(terminal);
-    const page = await showWindow(chooseWindow(context), context, () => url, terminal);
+    const window = chooseWindow(browserContext(terminal, configOf({}, terminal)));
+    const page = await showWindow(window, () => url, terminal);
     if (!page) return;
     const end = await Promise.race([page.used, stopSignal, delay(OPENS_WITHIN_MS, 'late', { ref: false })]);
     await page.close();

@@ -32,11 +32,7 @@ export class WatchedFolder {
     for (const folder of this.#watchers.keys()) this.#forget(folder);
   }
 
-  /**
-   * Folders near the top are watched first.
-   *
-   * @param isNew true if the files in it are reported: they were written before it is watched
-   */
+  /** Watches from the top downward. @param isNew true to report the files in it, which were written before it is watched */
   #watch(top: string, isNew: boolean): void {
     const waiting = [top];
     for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {

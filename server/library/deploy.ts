@@ -20,11 +20,7 @@ const endpoints = z.array(
 /** Name of the API that is created in an environment without one. */
 const DEFAULT_API = { provider: { id: 'default-gateway-manager', locations: ['default-gateway'] } };
 
-/**
- * Creates or updates a lambda and its endpoint by applying a seed, which creates missing parents and is one commit.
- *
- * @throws TerrariumError
- */
+/** Creates or updates a lambda and its endpoint by a seed, which creates missing parents and is one commit. Throws TerrariumError. */
 export async function deploy(client: Client, named: string, source: LambdaSource): Promise<DeployedLambda> {
   check('deploy', lambdaSource, source);
   if ('code' in source === 'folder' in source)

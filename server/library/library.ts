@@ -108,11 +108,7 @@ async function apply(client: Client, world: string | World): Promise<AppliedWorl
   return { summary, commit };
 }
 
-/**
- * Repeats a search until it finds something. Rejects with `TIMEOUT`, what was missing, and what failed before.
- *
- * @param missing such as `no lead of ada@example.com came`
- */
+/** Repeats a search until it finds something. Rejects with `TIMEOUT`, what was missing (`no lead came`), and what failed before. */
 async function waitFor<T>(
   search: (waitS: number) => Promise<T | undefined>,
   { timeoutMs = DEFAULT_TIMEOUT_MS }: { timeoutMs?: number },

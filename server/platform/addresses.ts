@@ -24,11 +24,7 @@ export class Addresses implements PlatformAddresses {
     this.#local.set(name, reachableUrl(this.#config.host, port, scheme));
   };
 
-  /**
-   * The control plane listens.
-   *
-   * @param isNamed does the window's name lead to it, and to nothing else?
-   */
+  /** Sets the port of the control plane. @param isNamed true if the window's name leads to it, and to nothing else */
   resolveBase(port: number, isNamed: boolean): void {
     this.resolve('base', port);
     this.#windowUrl = isNamed ? reachableUrl(WINDOW_HOST, port, 'http') : undefined;

@@ -66,12 +66,7 @@ function validateConfig(
   };
 }
 
-/**
- * The settings of a platform that code starts, such as a test suite. Defaults: in memory, on free ports, without a window, and calls of
- * lambdas to hosts outside this machine are blocked. Environment and terrarium.json are not read.
- *
- * @throws UserError
- */
+/** Settings for code, such as a test suite: in memory, free ports, no window, no calls out. Reads neither environment nor file. Throws UserError. */
 export function completeOptions(options: StartOptions): Config {
   const outbound = { default: 'block', ...options.outbound };
   const input = { headless: true, basePort: 0, gatewayPort: 0, data: IN_MEMORY, ...options, outbound };

@@ -91,10 +91,7 @@ async function keepOutOfVersionControl(dir: string): Promise<void> {
 /** The interval between checks that nothing requested. */
 const LOOK_EVERY_MS = 1000;
 
-/**
- * Prints on the terminal that nothing can be saved, and when it can be again: the person who removed a data folder, or filled a disk, may
- * be at this terminal, while the refused clients are elsewhere.
- */
+/** Prints when nothing can be saved, and when it can be again: the user who removed the folder may be at this terminal. */
 function watchStorage({
   failures,
   retry,

@@ -113,13 +113,7 @@ function bareWorld(rootPasswordHash: string, nowMs: number): World {
     ...common,
     properties: {},
   };
-  const user: StoredResource = {
-    id: userId,
-    type: USER,
-    name: 'root',
-    parent: rootId,
-    ...common,
-    properties: { password: rootPasswordHash, platform_home: 'root' },
-  };
+  const properties = { password: rootPasswordHash, platform_home: 'root' };
+  const user: StoredResource = { id: userId, type: USER, name: 'root', parent: rootId, ...common, properties };
   return { format: 1, id: randomUUID(), resources: { [rootId]: root, [userId]: user } };
 }

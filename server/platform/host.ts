@@ -50,11 +50,7 @@ export class Host {
     this.#stopTimeoutMs = stopTimeoutMs;
   }
 
-  /**
-   * Starts plugins in the order of their list, each after those that it needs.
-   *
-   * @throws Error that names the plugin, with the properties of the error that it failed with, such as `code`
-   */
+  /** Starts plugins in order, each after those it needs. Throws Error that names the plugin, with the properties of its error, such as `code`. */
   async start<P extends Plugins>(plugins: P): Promise<ExposedBy<P>> {
     const names = new Map(Object.entries<AnyPlugin>(plugins).map(([name, plugin]) => [plugin, name]));
     const exposed = new Map<AnyPlugin, unknown>();
@@ -117,10 +113,7 @@ export class Host {
     });
   }
 
-  /**
-   * Returns the request handler of each path, and a function that loads all of them.
-   * @param guard of the routes below the paths that plugins share
-   */
+  /** The request handler of each path, and a function that loads all. @param guard of the routes below the paths that plugins share */
   routers(guard: RouteGuard): { handlers: Record<string, RequestHandler>; preload(): void } {
     const shared = lazy(() => this.#sharedRouters(guard));
     const loads: (() => Promise<unknown>)[] = [shared];
@@ -142,11 +135,7 @@ export class Host {
     };
   }
 
-  /**
-   * The routes of all plugins below the paths that they share, such as `get /inspect/leads`.
-   *
-   * @throws Error that names both plugins when two have the same route
-   */
+  /** The routes of all plugins below shared paths, such as `get /inspect/leads`. Throws Error that names both plugins with the same one. */
   async routes(guard: RouteGuard): Promise<string[]> {
     return (await this.#load(guard)).flatMap(routesOf);
   }

@@ -32,10 +32,7 @@ export interface RunningPlatform {
   readonly rootCredentials: RootCredentials;
   /** The addresses of the world's web form and its deployment lambda, if it has them. */
   readonly tour?: Tour;
-  /**
-   * An address of the window that signs in as root, once, within ten minutes. It is for browsers, which know its name by
-   * themselves; below `baseUrl` the same path answers whoever does not.
-   */
+  /** An address that signs a browser in as root, once, within ten minutes. Other programs reach the same path below `baseUrl`. */
   windowUrl(): string;
   /** Waits for running requests and invocations, saves, and closes everything. A second call waits for the same end. */
   stop(): Promise<void>;

@@ -10,10 +10,7 @@ import { changesBetween } from '../storage/world/world-patch.ts';
 import type { Data } from './data.ts';
 import { logs } from './declarations.ts';
 
-/**
- * The functions that a test suite calls on a platform in its own process, because no request is as fast or as
- * unrestricted.
- */
+/** The functions that a test suite calls on a platform in its own process: no request is as fast or as unrestricted. */
 export type TestService = ReturnType<typeof createTestService>;
 
 /** Create it when the platform has started: `reset` restores this state. */

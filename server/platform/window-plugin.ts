@@ -63,12 +63,7 @@ export const windowPlugin = plugin({
   },
 });
 
-/**
- * Links for a browser that opens the base address; the API document and its page are loaded on request.
- *
- * @param typePrefix the first segment of type names
- * @param addresses as a client reaches them
- */
+/** Links for a browser that opens the base address; the API document and its page are loaded on request. */
 function documentation(typePrefix: string, addresses: (req: Request) => ServiceAddresses): Router {
   const router = express.Router();
   const docs = lazy(async () => {

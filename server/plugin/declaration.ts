@@ -1,10 +1,7 @@
 import { z } from 'zod';
 import type { KeyedLog } from '../model/keyed-log.ts';
 
-/**
- * The parts of a subject, as data: configuration, storage and command line read it before anything starts. So a
- * `declaration.ts` imports only zod, this folder and types.
- */
+/** The parts of a subject as data, read before anything starts: a `declaration.ts` imports only zod, this folder and types. */
 export interface Declaration {
   /** Top-level settings, by their names. */
   settings?: Readonly<Record<string, z.core.SomeType>>;
@@ -39,10 +36,7 @@ export interface LogDeclaration<T> {
   isUncounted?: true;
   /** Set if `reset` of a test suite restores the content that it had when the platform started. */
   reset?: true;
-  /**
-   * Set if it is part of an archive. `export` only exports it; with a function that loads the check of an archive's
-   * records, it is imported, too.
-   */
+  /** Set if it is part of an archive: `export` only exports it, a function that loads the check of its records also imports it. */
   archive?: 'export' | (() => Promise<(record: unknown) => T & object>);
   /** The type of a record; no value. */
   readonly record?: T;

@@ -23,26 +23,17 @@ export function fineClock(nowMs: () => number, monotonic: () => number = monoton
   };
 }
 
-/**
- * Returns epoch milliseconds with tenths, counted from a time by a clock that is never set. The times of one activity come from it, so that
- * their differences are durations even if the wall clock is set meanwhile.
- */
+/** Epoch milliseconds with tenths by a clock that is never set, so that differences within an activity are durations. */
 export function clockFrom(startMs: number, elapsedMs: () => number = monotonicMs): () => number {
   const aheadMs = startMs - elapsedMs();
   return () => Math.round((elapsedMs() + aheadMs) * 10) / 10;
 }
 
-/**
- * Interval at which the machine's uptime is read, and the shortest difference that counts as sleep: both clocks are
- * read one after the other.
- */
+/** The interval at which the uptime is read, and the shortest difference that counts as sleep: the clocks are read one after the other. */
 const UPTIME_INTERVAL_MS = 1_000;
 const SHORTEST_SLEEP_MS = 2_000;
 
-/**
- * Returns a clock of elapsed milliseconds that setting the wall clock does not change. It includes the time in which the machine slept,
- * which the monotonic clock of Linux and macOS leaves out and the machine's uptime contains.
- */
+/** Elapsed milliseconds that setting the clock does not change, with sleep, which the monotonic clock of Linux and macOS leaves out. */
 export function steadyClock(
   monotonic: () => number = monotonicMs,
   uptimeMs: () => number = machineUptimeMs,
@@ -92,10 +83,7 @@ export class PlatformClock {
 /** Parts in which `afterRunning` counts its time. */
 const RUNNING_PARTS = 30;
 
-/**
- * Calls a function after a time in which this process has run. A process that was stopped, for example by `Ctrl Z` or with its machine,
- * has not read what others sent it meanwhile, so that time counts as one thirtieth at most.
- */
+/** Calls a function after this process has run so long. Time in which it was stopped, as by `Ctrl Z`, counts as one thirtieth at most. */
 export function afterRunning(ms: number, work: () => void): { stop(): void } {
   let partsLeft = RUNNING_PARTS;
   const timer = setInterval(() => {

@@ -7,10 +7,7 @@ export interface Lifetime {
 /** Shortest difference between a stored and an actual end that is corrected: adjusting the clock shifts it by less. */
 const SHORTEST_STEP_MS = 2_000;
 
-/**
- * The ends of lifetimes of one kind. They are stored as times of the wall clock, so that they are right for readers and after a restart.
- * While the platform runs, a steady clock decides: setting the machine's clock neither ends what is valid nor revives what has expired.
- */
+/** The ends of lifetimes of one kind, stored by the wall clock for readers and restarts. While the platform runs, a steady clock decides. */
 export class Lifetimes {
   readonly lifetimeMs: number;
   readonly #nowMs: () => number;

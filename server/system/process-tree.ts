@@ -27,10 +27,7 @@ export async function killTree(leader: ChildProcess, system = SYSTEM): Promise<v
   for (const pid of below) kill(pid, 'SIGKILL');
 }
 
-/**
- * Ends processes that another one started before it ended, and what belongs to them: their groups, and what descends from them. Lists the
- * processes of the machine once for all of them.
- */
+/** Ends processes that another one started before it ended, their groups and descendants. Lists the machine's processes once for all. */
 export async function killOrphans(pids: Iterable<number>, system = SYSTEM): Promise<void> {
   const roots = [...pids];
   if (system === 'win32') {
@@ -114,8 +111,7 @@ function kill(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Keeps the numbers of the living process groups, and kills what is left of them when its input ends: that is when the
- * emulator is gone, however it went. With them it kills what descends from their leaders in other groups, and then what has the platform in
+ * Reads the living process groups; when its input ends, the emulator is gone: kills them, their descendants, and what has the platform in
  * its environment, where `/proc` shows that.
  */
 const SCRIPT = `
@@ -147,11 +143,7 @@ for round in 1 2 3 4 5; do
 done
 `;
 
-/**
- * Sees to it that no lambda's process outlives the emulator, not even one in an endless loop after a `kill -9` of the
- * emulator: such a process never notices that its control channel has closed. One small shell does it for all. (On Windows
- * the system itself ends child processes that are not detached.)
- */
+/** Ends lambdas' processes after a `kill -9` of the emulator, even in an endless loop, with one small shell. Windows ends child processes itself. */
 export class ProcessReaper {
   readonly #platform: string;
   #shell: ChildProcess | undefined;

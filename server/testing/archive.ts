@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { type Entry, openPromise } from 'yauzl';
-import yazl from 'yazl';
-import { basic, type Reply, send } from './checked-client.ts';
+import { rootPairOf } from './account.ts';
+import { type Reply, send } from './checked-client.ts';
 import { type Platform, startPlatform } from './platform.ts';
 import { createTenant, lambdaBody, type Tenant } from './tenant.ts';
+import { zipOf } from './zip.ts';
 
 /** A platform with resources of all kinds, and its archive. */
 export interface ArchiveFixture {
@@ -21,35 +21,25 @@ export interface ArchiveFixture {
   /** The files in the archive by name. */
   files: Record<string, string>;
   /** A ZIP archive of these files with a matching manifest. */
-  zipWithManifest(changed: Record<string, string>): Promise<Buffer>;
+  zipWithManifest(changed: Record<string, string>): Buffer;
   end(): Promise<void>;
 }
 
-export const authOf = ({ emulator: { rootCredentials } }: Platform) =>
-  basic(rootCredentials.apiKey, rootCredentials.apiSecret ?? '');
-
 export const importInto = (target: Platform, body: Uint8Array): Promise<Reply> => {
   const headers = { 'Content-Type': 'application/zip' };
-  return send('POST', `${target.emulator.baseUrl}/inspect/archive`, { auth: authOf(target), body, headers });
+  return send('POST', `${target.emulator.baseUrl}/inspect/archive`, { auth: rootPairOf(target), body, headers });
 };
 
 export const seqOf = async (target: Platform): Promise<number> => {
   const url = `${target.emulator.baseUrl}/inspect/history?limit=1`;
-  return (await send('GET', url, { auth: authOf(target) })).body.commits[0].seq;
+  return (await send('GET', url, { auth: rootPairOf(target) })).body.commits[0].seq;
 };
 
 export async function exportFrom(target: Platform): Promise<Buffer> {
-  const headers = { Authorization: authOf(target) };
+  const headers = { Authorization: rootPairOf(target) };
   const response = await fetch(`${target.emulator.baseUrl}/inspect/archive`, { headers });
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/zip']);
   return Buffer.from(await response.arrayBuffer());
-}
-
-export function zipOf(contents: Record<string, string>): Promise<Buffer> {
-  const zip = new yazl.ZipFile();
-  for (const [name, text] of Object.entries(contents)) zip.addBuffer(Buffer.from(text), name);
-  zip.end();
-  return buffer(zip.outputStream);
 }
 
 async function unzipped(zip: Buffer, path: string): Promise<Record<string, string>> {
@@ -76,7 +66,7 @@ export async function archiveFixture(): Promise<ArchiveFixture> {
   await root.create(`${acme.environment}/secrets`, { name: 'keys', properties });
   const code = 'exports.run = (event, context, callback) => callback(null, "later");';
   const lambda = await root.create(`${acme.environment}/lambdas`, lambdaBody(acme, 'slow', { code }));
-  const auth = authOf(platform);
+  const auth = rootPairOf(platform);
   const accepted = await send('POST', `${emulator.gatewayUrl}/api/async`, { auth, body: { lambdaId: lambda.id } });
   expect(accepted.status).toBe(200);
   await new Promise<void>((resolve, reject) => {

@@ -7,11 +7,9 @@ import type { Change } from '../model/commit.ts';
 import type { Invocation, LambdaCall } from '../model/invocation.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { OutboundRule } from '../model/outbound-rule.ts';
-import type { StoredResource } from '../model/record.ts';
 import { LambdaService, type LambdaServiceOptions } from '../runtimes/lambdas/lambda-service.ts';
 import { WorldIndex } from '../storage/world/world-index.ts';
-
-const OWNER = '00000000-0000-4000-8000-000000000001';
+import { record, rootId } from './small-world.ts';
 
 /** Source of a handler that keeps 400 MB outside of the heap, and never ends. */
 export const HOLD_BUFFERS = `const held = [];
@@ -76,17 +74,11 @@ export class TestLambdaService {
     const before = this.#world.find(id);
     this.#changes += 1;
     const at = new Date(this.#changes).toISOString();
-    const after: StoredResource = {
-      id,
-      type,
-      name: `${type.split('::').at(-1)?.toLowerCase()}-${id.slice(0, 4)}`,
-      parent,
-      state: 'Active',
-      owner: OWNER,
-      created: before?.created ?? { by: OWNER, at },
-      modified: { action: before ? 'update' : 'create', by: OWNER, at },
-      properties,
-    };
+    const after = record('lambdas', `${type.split('::').at(-1)?.toLowerCase()}-${id.slice(0, 4)}`, {
+      ...{ id, type, parent, properties },
+      created: before?.created ?? { by: rootId, at },
+      modified: { action: before ? 'update' : 'create', by: rootId, at },
+    });
     this.#changed(before ? { before, after } : { after });
     return id;
   }

@@ -9,6 +9,7 @@ import { parseTypeName } from '../model/type-names.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import type { SeedTarget } from '../services/seeds/seed-target.ts';
 import { WorldIndex } from '../storage/world/world-index.ts';
+import { record } from './small-world.ts';
 
 export const DEFAULT_PROVIDERS = ['default-docker', 'default-lambda', 'default-gateway', 'default-gateway-manager'];
 
@@ -18,9 +19,6 @@ interface Created {
   collection: TypeWord;
   body: JsonObject;
 }
-
-const USER_ID = '00000000-0000-4000-8000-000000000001';
-const AT = '2026-01-02T03:04:05.678Z';
 
 /** A world for tests that accepts everything the schemas of its types allow. */
 export class PlainWorld implements SeedTarget {
@@ -41,19 +39,13 @@ export class PlainWorld implements SeedTarget {
 
   #record({ id, parentId, collection, body }: Created): StoredResource {
     const { name, resource_type: type, ...members } = body;
-    return {
-      properties: {},
+    return record(collection, String(name), {
       ...members,
       id,
-      name: String(name),
-      type: (typeof type === 'string' && parseTypeName(type)) || typeOfWord(collection).name,
+      ...(typeof type === 'string' && { type: parseTypeName(type) ?? typeOfWord(collection).name }),
       parent: parentId,
-      state: 'Active',
-      owner: USER_ID,
-      created: { by: USER_ID, at: AT },
-      modified: { action: 'create', by: USER_ID, at: AT },
       grants: this.grants.get(id) ?? {},
-    };
+    });
   }
 
   async initializeProviders() {

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pack } from 'tar-stream';
 import { listenAt } from '../api/server/listening.ts';
@@ -17,7 +19,7 @@ export interface SlowRegistry {
   /** `127.0.0.1:PORT/terrarium-test/slow:1`; daemons take loopback registries without TLS. */
   image: string;
   /** Resolves when a daemon has received the first half and waits for the rest. */
-  waitForHalf(): Promise<void>;
+  waitForHalf(): Promise<unknown>;
   /** Sends the rest. */
   sendRest(): void;
   stop(): void;
@@ -60,16 +62,16 @@ export async function startSlowRegistry(): Promise<SlowRegistry> {
       }),
     ),
   );
-  const halfWay = gate();
-  const rest = gate();
+  const steps = new EventEmitter();
+  const [atHalf, atRest] = [once(steps, 'half'), once(steps, 'rest')];
   const sendSlowly = async (res: ServerResponse) => {
     const middle = Math.floor(layer.size / 2);
     for (let at = 0; at < middle; at += CHUNK_BYTES) {
       res.write(layer.content.subarray(at, Math.min(at + CHUNK_BYTES, middle)));
       await pause(CHUNK_INTERVAL_MS);
     }
-    halfWay.open();
-    await rest.opened;
+    steps.emit('half');
+    await atRest;
     res.end(layer.content.subarray(middle));
   };
   const server = createServer((req, res) => {
@@ -90,10 +92,10 @@ export async function startSlowRegistry(): Promise<SlowRegistry> {
   const { port } = await listenAt(server, { host: '127.0.0.1', port: 0 });
   return {
     image: `127.0.0.1:${port}/terrarium-test/slow:1`,
-    waitForHalf: () => halfWay.opened,
-    sendRest: () => rest.open(),
+    waitForHalf: () => atHalf,
+    sendRest: () => void steps.emit('rest'),
     stop: () => {
-      rest.open();
+      steps.emit('rest');
       server.close();
       server.closeAllConnections();
     },
@@ -108,16 +110,5 @@ async function layerContent(): Promise<Buffer> {
     archive.entry({ name: `bin/${applet}`, type: 'symlink', linkname: 'busybox' });
   archive.entry({ name: 'ballast' }, randomBytes(BALLAST_BYTES));
   archive.finalize();
-  const chunks: Buffer[] = [];
-  for await (const chunk of archive as AsyncIterable<Buffer>) chunks.push(chunk); // its type does not declare it
-  return Buffer.concat(chunks);
-}
-
-/** A promise and the function that resolves it. */
-function gate(): { open(): void; opened: Promise<void> } {
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
+  return buffer(archive as AsyncIterable<Buffer>); // its type does not declare it
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../model/json.ts';
 import type { Grant, StoredResource, Uuid } from '../model/record.ts';
-import { typeOfWord } from '../model/registry.ts';
 import type { TypeWord } from '../model/type-words.ts';
 import { WorldIndex } from '../storage/world/world-index.ts';
+import { record } from './small-world.ts';
 
 /** The members of a resource that a test sets; the others get default values. */
 export interface ResourceInit {
@@ -42,20 +42,13 @@ export class TestWorld extends WorldIndex {
   }
 
   #put(collection: TypeWord, parent: Uuid | null, init: ResourceInit): StoredResource {
-    const { id = randomUUID(), owner = id, name = id, properties = {}, ...rest } = init;
+    const { id = randomUUID(), owner = id, name = id, ...members } = init;
     const at = '2026-01-01T00:00:00.000Z';
-    const after: StoredResource = {
-      id,
-      type: typeOfWord(collection).name,
-      name,
-      parent,
-      state: 'Active',
-      owner,
-      created: { by: owner, at },
-      modified: { action: 'create', by: owner, at },
-      properties,
-      ...rest,
-    };
+    const [created, modified] = [
+      { by: owner, at },
+      { action: 'create' as const, by: owner, at },
+    ];
+    const after = record(collection, name, { id, parent, owner, created, modified, ...members });
     this.apply([{ after }]);
     return after;
   }
