@@ -1,10 +1,5 @@
 import type { Router } from 'express';
-import {
-  type ContainerInstance,
-  type ContainerUsage,
-  containerRoutes,
-  type ImagePull,
-} from '../../api/routes/containers.ts';
+import { type ContainerInstance, type ContainerUsage, containerRoutes } from '../../api/routes/containers.ts';
 import { A_WORKLOAD } from '../../api/schemas/parts.ts';
 import { isForeignWrite } from '../../api/server/host-guard.ts';
 import { mountRoutes, type RouteGuard, targetOf } from '../../api/server/mount-routes.ts';
@@ -16,8 +11,6 @@ import { parseUuid, type Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { requireRightTo } from '../../model/rules/actions.ts';
 import type { ContainerOperations } from '../../runtimes/containers/container-operations.ts';
-import type { InstanceStats } from '../../runtimes/containers/engine.ts';
-import type { Pull } from '../../runtimes/containers/pull-progress-tracker.ts';
 import type { InstanceView } from '../../runtimes/containers/status.ts';
 import type { Terminals } from './terminals.ts';
 
@@ -38,14 +31,6 @@ function toInstanceView({ startedAtMs, exitCode, error, ipAddress, ...instance }
   };
 }
 
-function toUsageView(containerId: Uuid, measured: readonly ({ instanceId: string } & InstanceStats)[]): ContainerUsage {
-  return { containerId, instances: measured.map((instance) => ({ ...instance })) };
-}
-
-function toPullView({ recordId, startedAtMs, ...pull }: Pull): ImagePull {
-  return { containerId: recordId, ...pull, startedAt: timeOf(startedAtMs) };
-}
-
 const MAX_MEASURED = 50;
 
 /** Returns the routes for containers and jobs beyond their records: instances, usage, logs and terminals. */
@@ -55,10 +40,14 @@ export function containerRouter(operations: ContainerOperations, terminals: Term
     requireRightTo(guard.authorizer, { caller, action: `${typeOf(resource).singular}.view`, resource });
     return resource.id;
   };
+  const usageOf = async (containerId: Uuid): Promise<ContainerUsage> => ({
+    containerId,
+    instances: await operations.stats(containerId),
+  });
   /** In a list one that cannot be measured does not spoil the others; only when no engine answers it shows by being empty. */
   const usageOrNothing = async (id: Uuid): Promise<ContainerUsage[]> => {
     try {
-      return [toUsageView(id, await operations.stats(id))];
+      return [await usageOf(id)];
     } catch (failure) {
       if (failure instanceof PlatformError) return [];
       throw failure;
@@ -70,14 +59,18 @@ export function containerRouter(operations: ContainerOperations, terminals: Term
       return operations
         .pulls()
         .filter(({ recordId }) => sees(recordId))
-        .map(toPullView);
+        .map(({ recordId, startedAtMs, ...pull }) => ({
+          containerId: recordId,
+          ...pull,
+          startedAt: timeOf(startedAtMs),
+        }));
     },
     async measureContainers({ caller, query }) {
       const visibleIds = idsIn(query.ids).map((id) => requireToView(caller, id));
       return (await Promise.all(visibleIds.map(usageOrNothing))).flat();
     },
     listInstances: async ({ resource }) => (await operations.instances(resource.id)).map(toInstanceView),
-    measureContainer: async ({ resource }) => toUsageView(resource.id, await operations.stats(resource.id)),
+    measureContainer: ({ resource }) => usageOf(resource.id),
     execInContainer: ({ resource, body }) => operations.exec(resource.id, body.command, body.instance),
     async openTerminal({ req, caller, resource: { id }, query: { instance, columns, rows }, requireAccess }) {
       // Without this check, any page could open one, because the browser adds its stored credentials.

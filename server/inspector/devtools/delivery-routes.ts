@@ -4,7 +4,7 @@ import { deliveryRoutes, type PipelineVariable } from '../../api/routes/delivery
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { visibilityFor } from '../../api/server/visibility.ts';
 import type { MockScm } from '../../mocks/scm/mock-scm.ts';
-import { groupPathsOf, pathWithNamespace, type ScmVariable } from '../../mocks/scm/scm-state.ts';
+import { groupPathsOf, pathWithNamespace, type ScmProject, type ScmVariable } from '../../mocks/scm/scm-state.ts';
 import { violationIn, withVariable } from '../../mocks/scm/scm-variables.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { PIPELINE_VARIABLES } from '../../model/pipeline-run.ts';
@@ -101,6 +101,21 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
     res.location(`/inspect/pipelines/${run.id}`);
     return run;
   };
+  /** Throws 400, 404. @param variablesFor returns the new variables of the project */
+  const changeVariables = async (
+    { project_id: id, variable_key }: { project_id: string; variable_key: string },
+    variablesFor: (project: ScmProject, key: string) => ScmVariable[],
+  ): Promise<void> => {
+    const key = parseWith(variableKey, variable_key, '');
+    const project = projects.all().find((candidate) => String(candidate.id) === id);
+    if (!project) throw new PlatformError('not_found', `the mock GitLab has no project ${id.slice(0, 64)}`);
+    const variables = variablesFor(project, key);
+    const [violation] = variables
+      .filter((variable) => !project.variables.includes(variable))
+      .flatMap((variable) => violationIn(variable) ?? []);
+    if (violation) throw new PlatformError('invalid_body', `${violation.member} ${violation.reason}`);
+    await projects.save({ ...project, variables });
+  };
   return mountRoutes(deliveryRoutes, guard, {
     readScm({ caller: { isRoot } }) {
       const { url, apiUrl } = scm;
@@ -117,16 +132,10 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
           variables: pipelineVariables(view, [...groups, project]),
         };
       }),
-    setPipelineVariable({ path, body }) {
-      const key = keyIn(path);
-      return changeVariables(projects, path.project_id, (present) => withVariable(present, key, body.value));
-    },
-    removePipelineVariable({ path }) {
-      const key = keyIn(path);
-      return changeVariables(projects, path.project_id, (present) =>
-        present.filter((variable) => variable.key !== key),
-      );
-    },
+    setPipelineVariable: ({ path, body }) =>
+      changeVariables(path, ({ variables }, key) => withVariable(variables, key, body.value)),
+    removePipelineVariable: ({ path }) =>
+      changeVariables(path, ({ variables }, key) => variables.filter((variable) => variable.key !== key)),
     listPipelineRuns({ caller, query }) {
       const [isIn, { sees }] = [scopeOf(view, query.scope), visibilityFor(guard, caller)];
       return runs.list((environmentId) => isIn(environmentId) && sees(environmentId));
@@ -164,25 +173,4 @@ export function deliveryRouter({ scm, scmToken: token, runs, starter }: Delivery
       return run;
     },
   });
-}
-
-/** Throws 400, 404. */
-async function changeVariables(
-  projects: MockScm['projects'],
-  id: string,
-  variables: (present: readonly ScmVariable[]) => ScmVariable[],
-): Promise<void> {
-  const project = projects.all().find((candidate) => String(candidate.id) === id);
-  if (!project) throw new PlatformError('not_found', `the mock GitLab has no project ${id.slice(0, 64)}`);
-  const changed = variables(project.variables);
-  const [violation] = changed
-    .filter((variable) => !project.variables.includes(variable))
-    .flatMap((variable) => violationIn(variable) ?? []);
-  if (violation) throw new PlatformError('invalid_body', `${violation.member} ${violation.reason}`);
-  await projects.save({ ...project, variables: changed });
-}
-
-/** Throws 400. */
-function keyIn({ variable_key }: { variable_key: string }): string {
-  return parseWith(variableKey, variable_key, '');
 }

@@ -192,15 +192,12 @@ function newest(lines: readonly string[]): string[] {
 
 const MAX_PROBLEM_CHARACTERS = 2_000;
 
+const action = z.enum(['deploy', 'stop']).optional().catch(undefined);
+const text = z.string().optional().catch(undefined);
 /** The parts of a deployment endpoint's request and response that are shown; users can have their own endpoints. */
-const requestBody = z.looseObject({
-  action: z.enum(['deploy', 'stop']).optional().catch(undefined),
-  image: z.string().optional().catch(undefined),
-  ref: z.string().optional().catch(undefined),
-  sha: z.string().optional().catch(undefined),
-});
+const requestBody = z.looseObject({ action, image: text, ref: text, sha: text });
 const answerBody = z.looseObject({
-  action: z.enum(['deploy', 'stop']).optional().catch(undefined),
+  action,
   container: z.looseObject({ id: z.string(), name: z.string() }).optional().catch(undefined),
   endpoint: z.looseObject({ id: z.string(), public_url: z.string() }).optional().catch(undefined),
   scm: z
@@ -208,7 +205,7 @@ const answerBody = z.looseObject({
     .optional()
     .catch(undefined),
   code: z.int().optional().catch(undefined),
-  message: z.string().optional().catch(undefined),
+  message: text,
 });
 
 /** The request as a deployment of the run; undefined when the run did not cause it. */

@@ -11,13 +11,10 @@ const AHEAD_BYTES = 256 * 1024;
 const CLOSES = { exited: 1000, stopped: 1000, idle: 1000, lost: 1011, refused: 1008, closing: 1001 } as const;
 /** For a viewer to close its side as well. */
 const CLOSE_WAIT_MS = 1_000;
-
-export interface TerminalTimes {
-  /** Interval at which the viewer's presence and permission are checked. */
-  checkMs: number;
-  /** A shell without input for this time is closed. */
-  idleMs: number;
-}
+/** Interval at which the viewer's presence and permission are checked. */
+const CHECK_MS = 5_000;
+/** A shell without input for this time is closed. */
+const IDLE_MS = 30 * 60_000;
 
 export interface TerminalOptions {
   socket: WebSocket;
@@ -25,7 +22,6 @@ export interface TerminalOptions {
   size: TerminalSize;
   /** Throws PlatformError once the viewer may not type any more. */
   requirePermission(): void;
-  times: TerminalTimes;
 }
 
 /** A shell in an instance, connected to a client until either ends. */
@@ -44,12 +40,12 @@ export class Terminal {
   readonly #timer: NodeJS.Timeout;
 
   constructor(options: TerminalOptions) {
-    const { socket, times } = options;
+    const { socket } = options;
     this.#options = options;
     this.#socket = socket;
     this.#size = options.size;
     this.#typedMs = monotonicMs();
-    this.#timer = setInterval(() => this.#check(), times.checkMs).unref();
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref();
     socket.on('error', () => {}); // its close is what matters
     socket.on('pong', () => {
       this.#isHeard = true;
@@ -148,10 +144,9 @@ export class Terminal {
   }
 
   #check(): void {
-    const { idleMs } = this.#options.times;
     if (this.#isOver || !this.#mayStill()) return;
-    if (monotonicMs() - this.#typedMs > idleMs) {
-      this.end('idle', `The shell was closed after ${Math.round(idleMs / 60_000)} minutes without input.`);
+    if (monotonicMs() - this.#typedMs > IDLE_MS) {
+      this.end('idle', `The shell was closed after ${Math.round(IDLE_MS / 60_000)} minutes without input.`);
       return;
     }
     // A socket that was paused here hears nothing.

@@ -4,12 +4,11 @@ import { takeConnection } from '../../api/server/upgrades.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { Uuid } from '../../model/record.ts';
 import { TERMINAL_PROTOCOL } from '../../model/terminal-protocol.ts';
-import { Terminal, type TerminalOptions, type TerminalTimes } from './terminal.ts';
+import { Terminal, type TerminalOptions } from './terminal.ts';
 
 /** Each is a process in a container, and a connection to its engine. */
 const MAX_OPEN = 10;
 const MAX_OF_ONE_USER = 4;
-const TIMES: TerminalTimes = { checkMs: 5_000, idleMs: 30 * 60_000 };
 /** Largest message: a page splits longer pasted text. */
 const MESSAGE_LIMIT_BYTES = 256 * 1024;
 
@@ -51,7 +50,7 @@ export class Terminals {
       handleProtocols: (offered) => offered.has(TERMINAL_PROTOCOL) && TERMINAL_PROTOCOL,
     });
     server.handleUpgrade(request, connection.socket, connection.head, (socket: WebSocket) => {
-      const terminal = new Terminal({ ...options, socket, times: TIMES });
+      const terminal = new Terminal({ ...options, socket });
       this.#open.set(terminal, userId);
       void terminal.ended.catch(this.#onFault).finally(() => this.#open.delete(terminal));
     });

@@ -1,41 +1,51 @@
 import type { Router } from 'express';
-import { type Debugging, type FileLink, workbenchRoutes } from '../../api/routes/workbench.ts';
+import { type Debugging, type FileLink, type TestEvent, workbenchRoutes } from '../../api/routes/workbench.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { timeIfAny, timeOf } from '../../model/iso-time.ts';
+import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid } from '../../model/record.ts';
-import type { LinkState } from './linked-files.ts';
-import type { createWorkbench } from './workbench.ts';
+import type { LambdaService } from '../../runtimes/lambdas/lambda-service.ts';
+import type { LinkedFiles, LinkState } from './linked-files.ts';
+
+export interface Workbench {
+  links: LinkedFiles;
+  /** The test events of each lambda. */
+  testEvents: KeyedLog<{ events: TestEvent[] }>;
+  lambdas: Pick<LambdaService, 'debugState' | 'debug' | 'endDebugging' | 'schedule'>;
+  onChange(): void;
+}
 
 /** Working on a lambda; files and addresses of this machine are root's to see. */
-export function workbenchRouter(workbench: ReturnType<typeof createWorkbench>, guard: RouteGuard): Router {
+export function workbenchRouter({ links, testEvents, lambdas, onChange }: Workbench, guard: RouteGuard): Router {
   const debugOf = (id: Uuid): Debugging | undefined => {
-    const debugged = workbench.debugger.debugState(id);
+    const debugged = lambdas.debugState(id);
     if (!debugged) return undefined;
     const { startedAtMs, url, file, problem } = debugged;
     return { startedAt: timeOf(startedAtMs), url, file, problem };
   };
   return mountRoutes(workbenchRoutes, guard, {
     readWorkbench({ caller, resource: { id } }) {
-      const [link, debug] = [workbench.links.find(id), debugOf(id)];
+      const [link, debug] = [links.find(id), debugOf(id)];
       const rootOnly = caller.isRoot ? { link: link && toLinkView(link), debug } : {};
-      const schedule = workbench.debugger.schedule(id);
+      const schedule = lambdas.schedule(id);
       const { nextAtMs, lastAtMs, leftOut = 0 } = schedule ?? {};
       const scheduleView = { nextAt: timeIfAny(nextAtMs), lastAt: timeIfAny(lastAtMs), leftOut };
-      return { events: workbench.testEvents(id), ...rootOnly, schedule: schedule && scheduleView };
+      return { events: testEvents.get(id)?.events ?? [], ...rootOnly, schedule: schedule && scheduleView };
     },
     async replaceTestEvents({ resource, body }) {
-      await workbench.replaceTestEvents(resource.id, body.events);
+      await testEvents.put(resource.id, body);
+      onChange();
       return body;
     },
-    linkFile: async ({ resource, body }) => toLinkView(await workbench.links.link(resource.id, body.path)),
-    unlinkFile: ({ resource }) => workbench.links.unlink(resource.id),
+    linkFile: async ({ resource, body }) => toLinkView(await links.link(resource.id, body.path)),
+    unlinkFile: ({ resource }) => links.unlink(resource.id),
     debugLambda({ resource: { id } }) {
-      workbench.debugger.debug(id);
+      lambdas.debug(id);
       const state = debugOf(id);
       if (!state) throw new Error(`lambda ${id} is debugged, and nothing is known of it`);
       return state;
     },
-    endDebugging: ({ resource }) => workbench.debugger.endDebugging(resource.id),
+    endDebugging: ({ resource }) => lambdas.endDebugging(resource.id),
   });
 }
 

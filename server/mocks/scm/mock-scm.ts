@@ -23,7 +23,7 @@ import { ScmProjects, type ScmProjectsOptions } from './scm-projects.ts';
 import { ScmRepositories } from './scm-repositories.ts';
 import { mergeRequestPage, PAGE_HEADERS, projectPage, type ScmParts } from './scm-request.ts';
 import { hashOf, isActive, pathWithNamespace, SCM_USER } from './scm-state.ts';
-import { ScmViews } from './scm-views.ts';
+import { isNewestStatus, ScmViews } from './scm-views.ts';
 import { serveGit } from './serve-git.ts';
 
 const BODY_LIMIT = '1mb';
@@ -90,11 +90,7 @@ export class MockScm {
         notes: mergeRequest.notes.map((note) => views.note(project, mergeRequest, note)),
       })),
       environments: project.environments.map((environment) => views.environment(environment)),
-      // The newest of each commit and name: runs are listed newest first.
-      statuses: [
-        ...project.statuses.map((status) => views.status(status)),
-        ...views.jobStatuses(pipelines().list(project.id)),
-      ].filter(isFirst()),
+      statuses: views.commitStatuses(project.statuses, pipelines().list(project.id)).filter(isNewestStatus()),
       variables: project.variables.map(({ key }) => ({ key })),
     }));
   }
@@ -327,11 +323,6 @@ function tokenIn(req: Request): string | undefined {
   if (bearer !== undefined) return bearer;
   const { private_token: privateToken, job_token: query = privateToken } = req.query;
   return typeof query === 'string' ? query : undefined;
-}
-
-function isFirst() {
-  const visited = new Set<string>();
-  return ({ sha, name }: { sha: string; name: string }) => visited.size < visited.add(`${sha} ${name}`).size;
 }
 
 const PROJECT = '/projects/[^/]+';

@@ -29,19 +29,10 @@ const TITLES: Readonly<Record<ScmHookEvent, string>> = {
 
 export type MergeRequestAction = 'open' | 'close' | 'reopen' | 'merge' | 'update';
 
-interface HookDelivery {
-  id: number;
-  url: string;
-  trigger: string;
-  request_data: object;
-  response_status: string;
-  response_body: string;
-  execution_duration: number;
-}
-
 /** Sends the events of projects to their webhooks. No caller waits for a delivery. */
 export class ScmHooks {
-  readonly #deliveries = new Map<string, HookDelivery[]>();
+  /** As the API shows them, by project and webhook. */
+  readonly #deliveries = new Map<string, object[]>();
   readonly #stopped = new AbortController();
   readonly #views: ScmViews;
   /** The last reported state of each running pipeline and its jobs. */
@@ -111,7 +102,7 @@ export class ScmHooks {
   }
 
   /** The newest first. */
-  deliveries({ id }: ScmProject, hook: ScmHook): readonly HookDelivery[] {
+  deliveries({ id }: ScmProject, hook: ScmHook): readonly object[] {
     return this.#deliveries.get(`${id} ${hook.id}`) ?? [];
   }
 

@@ -140,9 +140,9 @@ export function pipelineRoutes({ pipelines, views, repositories }: ScmParts): Ro
       return views.job(run, job);
     },
     [`GET ${JOBS}/:job/artifacts`]: (request) => archive(jobOf(request)),
-    [`GET ${JOBS}/:job/artifacts/*path`]: (request) => file(jobOf(request), request.path('path')),
+    [`GET ${JOBS}/:job/artifacts/*path`]: (request) => file(jobOf(request), request.param('path')),
     [`GET ${JOBS}/artifacts/:ref/download`]: (request) => archive(newest(request)),
-    [`GET ${JOBS}/artifacts/:ref/raw/*path`]: (request) => file(newest(request), request.path('path')),
+    [`GET ${JOBS}/artifacts/:ref/raw/*path`]: (request) => file(newest(request), request.param('path')),
   };
 }
 

@@ -45,19 +45,21 @@ export const GIT_ENVIRONMENT = {
 /** Commit id of a ref that did not exist before a push, or does not after it. */
 export const NO_COMMIT = '0'.repeat(40);
 
-const COMMIT_FORMAT = '%H%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B%x01';
+/** Members of a commit in the API, with the placeholders of `git log` that print them. */
+const COMMIT_MEMBERS = {
+  id: '%H',
+  parent_ids: '%P',
+  author_name: '%an',
+  author_email: '%ae',
+  authored_date: '%aI',
+  committer_name: '%cn',
+  committer_email: '%ce',
+  committed_date: '%cI',
+  message: '%B',
+} as const;
+type CommitMember = keyof typeof COMMIT_MEMBERS;
 
-export interface ScmCommit {
-  id: string;
-  parent_ids: string[];
-  author_name: string;
-  author_email: string;
-  authored_date: string;
-  committer_name: string;
-  committer_email: string;
-  committed_date: string;
-  message: string;
-}
+export type ScmCommit = Record<Exclude<CommitMember, 'parent_ids'>, string> & { parent_ids: string[] };
 
 export interface FileAction {
   action: 'create' | 'update' | 'delete' | 'move' | 'chmod';
@@ -121,25 +123,14 @@ export class ScmRepositories {
 
   /** The newest first. @param more arguments of `git log` */
   async commits(project: ScmProject, ...more: string[]): Promise<ScmCommit[]> {
-    const printed = await this.text(project, 'log', `--format=${COMMIT_FORMAT}`, ...more);
+    const format = `${Object.values(COMMIT_MEMBERS).join('%x00')}%x01`;
+    const printed = await this.text(project, 'log', `--format=${format}`, ...more);
     return printed.split('\x01').flatMap((text) => {
-      const [id = '', parents = '', an = '', ae = '', at = '', cn = '', ce = '', ct = '', message = ''] = text
-        .replace(/^\n/, '')
-        .split('\0');
-      if (id === '') return [];
-      return [
-        {
-          id,
-          parent_ids: parents === '' ? [] : parents.split(' '),
-          author_name: an,
-          author_email: ae,
-          authored_date: at,
-          committer_name: cn,
-          committer_email: ce,
-          committed_date: ct,
-          message,
-        },
-      ];
+      const values = text.replace(/^\n/, '').split('\0');
+      if (values[0] === '') return [];
+      const members = Object.keys(COMMIT_MEMBERS).map((name, index) => [name, values[index] ?? '']);
+      const commit: Record<CommitMember, string> = Object.fromEntries(members);
+      return [{ ...commit, parent_ids: commit.parent_ids.split(' ').filter(Boolean) }];
     });
   }
 
@@ -184,18 +175,13 @@ export class ScmRepositories {
     commit: { ref: string; before: string; parent: string | undefined; message: string; name?: string; email?: string },
     actions: readonly FileAction[],
   ): Promise<string> {
-    const parts: (string | Buffer)[] = [];
-    const data = (content: string | Buffer) => {
-      parts.push(`data ${Buffer.byteLength(content)}\n`, content, '\n');
-    };
     const { parent, message, name = SCM_USER.name, email = 'terrarium@terrarium.invalid' } = commit;
     const plain = (text: string) => text.replace(/[<>\n]/g, '');
     const identity = `${plain(name)} <${plain(email)}> ${Math.trunc(Date.now() / 1000)} +0000`;
     const draft = `${DRAFTS}/${randomUUID()}`;
-    parts.push(`commit ${draft}\nauthor ${identity}\ncommitter ${identity}\n`);
-    data(message);
+    const parts = [`commit ${draft}\nauthor ${identity}\ncommitter ${identity}\n`, ...dataOf(message)];
     if (parent !== undefined) parts.push(`from ${parent}\n`);
-    for (const action of actions) await this.#act(project, parent, action, parts, data);
+    for (const action of actions) parts.push(...(await this.#commandsOf(project, parent, action)));
     const input = Buffer.concat(parts.map((part) => Buffer.from(part)));
     await this.bytes(project, ['fast-import', '--quiet'], input);
     const newSha = await this.shaOf(project, draft);
@@ -204,13 +190,12 @@ export class ScmRepositories {
     return newSha;
   }
 
-  async #act(
+  /** The commands of `git fast-import` for an action. Throws 400. */
+  async #commandsOf(
     project: ScmProject,
     parent: string | undefined,
     { action, path, previousPath, content, isExecutable }: FileAction,
-    parts: (string | Buffer)[],
-    data: (content: Buffer) => void,
-  ): Promise<void> {
+  ): Promise<(string | Buffer)[]> {
     const entryOf = (name: string) =>
       parent === undefined ? '' : this.text(project, 'ls-tree', parent, '--', requirePath(name));
     const entry = await entryOf(previousPath ?? path);
@@ -219,13 +204,12 @@ export class ScmRepositories {
     if (action !== 'create' && !isThere) throw new ScmError(400, { message: "A file with this name doesn't exist" });
     const [oldMode, , oldBlob = ''] = entry.split(/\s/);
     const mode = isExecutable === undefined ? oldMode || '100644' : isExecutable ? '100755' : '100644';
-    if (action === 'delete' || action === 'move') parts.push(`D ${quoted(previousPath ?? path)}\n`);
-    if (action === 'delete') return;
-    if (content === undefined && action !== 'create') parts.push(`M ${mode} ${oldBlob} ${quoted(requirePath(path))}\n`);
-    else {
-      parts.push(`M ${mode} inline ${quoted(requirePath(path))}\n`);
-      data(content ?? Buffer.alloc(0));
-    }
+    const removal = `D ${quoted(previousPath ?? path)}\n`;
+    if (action === 'delete') return [removal];
+    const removals = action === 'move' ? [removal] : [];
+    if (content === undefined && action !== 'create')
+      return [...removals, `M ${mode} ${oldBlob} ${quoted(requirePath(path))}\n`];
+    return [...removals, `M ${mode} inline ${quoted(requirePath(path))}\n`, ...dataOf(content ?? '')];
   }
 
   /** Another one for a project that got the id of a removed one. */
@@ -257,6 +241,11 @@ function requirePath(path: string): string {
     path !== '' && path.split('/').every((part) => !['', '.', '..'].includes(part) && !/^\.git$/i.test(part));
   if (!isValid) throw new ScmError(400, { message: 'file_path should be a valid file path' });
   return path;
+}
+
+/** As `git fast-import` reads messages and contents. */
+function dataOf(content: string | Buffer): (string | Buffer)[] {
+  return [`data ${Buffer.byteLength(content)}\n`, content, '\n'];
 }
 
 /** As `git fast-import` reads paths with special characters. */

@@ -68,8 +68,9 @@ export class ScmRequest {
     return found;
   }
 
+  /** Returns a parameter of the path, which can contain slashes if the route says so. */
   param(name: string): string {
-    return String(this.#req.params[name]);
+    return [this.#req.params[name] ?? []].flat().join('/');
   }
 
   /** A member of the body, or otherwise of the query. */
@@ -87,12 +88,6 @@ export class ScmRequest {
     if (!Array.isArray(items) || !items.every((item) => item !== null && typeof item === 'object'))
       throw invalidValue(name);
     return items;
-  }
-
-  /** Returns a path parameter that contains slashes. */
-  path(name: string): string {
-    const { [name]: parts } = this.#req.params;
-    return [parts ?? []].flat().join('/');
   }
 
   /** `variables` of a request that starts a pipeline. Throws 400. */

@@ -9,6 +9,7 @@ import { diffsIn, repositoryRoutes } from './scm-repository-routes.ts';
 import { type Routes, type ScmParts, ScmRequest, sendPage } from './scm-request.ts';
 import { SCM_USER, type ScmEnvironment, type ScmVariable } from './scm-state.ts';
 import { newVariable, violationIn } from './scm-variables.ts';
+import { isNewestStatus } from './scm-views.ts';
 
 /** Version of the real server in responses, by which clients detect features. */
 const VERSION = { version: '17.11.0', revision: 'terrarium' };
@@ -308,13 +309,12 @@ function statusRoutes({ projects, views, pipelines, repositories }: ScmParts): R
     'GET /projects/:project/repository/commits/:sha/statuses'(request) {
       const { project } = request;
       const matches = ({ sha }: { sha: string }) => sha === request.param('sha');
-      // As the jobs are now, the newest run of each first.
-      const jobs = views.jobStatuses(pipelines().list(project.id).filter(matches));
-      const all = [...project.statuses.filter(matches).map((entry) => views.status(entry)), ...jobs];
-      const newest = all.filter(
-        ({ name }, at) => request.flag('all') || at === all.findIndex((earlier) => earlier.name === name),
-      );
-      return newest.filter(({ name, ref }) => request.isAsked('name', name) && request.isAsked('ref', ref ?? ''));
+      const runs = pipelines().list(project.id).filter(matches);
+      const isNewest = isNewestStatus();
+      return views
+        .commitStatuses(project.statuses.filter(matches), runs)
+        .filter((status) => request.flag('all') || isNewest(status))
+        .filter(({ name, ref }) => request.isAsked('name', name) && request.isAsked('ref', ref ?? ''));
     },
   };
 }

@@ -14,15 +14,6 @@ import {
   type ScmUser,
 } from './scm-state.ts';
 
-const JOB_STATUSES = {
-  waiting: 'created',
-  running: 'running',
-  success: 'success',
-  failed: 'failed',
-  skipped: 'skipped',
-  canceled: 'canceled',
-  manual: 'manual',
-};
 const SECONDS = 1_000;
 
 const timeOf = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
@@ -93,9 +84,8 @@ export class ScmViews {
   }
 
   group({ path }: ScmGroup) {
-    const { full_path, ...group } = this.#namespace(path);
-    const full = full_path.replaceAll('/', ' / ');
-    return { ...group, full_path, full_name: full, visibility: 'private', web_url: `${this.baseUrl()}/${path}` };
+    const full_name = path.replaceAll('/', ' / ');
+    return { ...this.#namespace(path), full_name, visibility: 'private', web_url: `${this.baseUrl()}/${path}` };
   }
 
   #namespace(path: string) {
@@ -206,7 +196,7 @@ export class ScmViews {
       id: number,
       name: job.name,
       stage: job.stage,
-      status: JOB_STATUSES[job.state],
+      status: job.state === 'waiting' ? 'created' : job.state,
       ref,
       tag: run.isTag === true,
       allow_failure: job.mayFail === true,
@@ -229,9 +219,9 @@ export class ScmViews {
     };
   }
 
-  /** Jobs as statuses of their commits. */
-  jobStatuses(runs: readonly ListedRun[]) {
-    return runs.flatMap((run) =>
+  /** The reported statuses of commits, then the jobs as they are now. @param runs newest first */
+  commitStatuses(reported: readonly ScmCommitStatus[], runs: readonly ListedRun[]) {
+    const jobs = runs.flatMap((run) =>
       run.jobs.map((job) => {
         const { pipeline, web_url: target_url, ...statusMembers } = this.job(run, job);
         const { id, name, status, ref, allow_failure, coverage, created_at, started_at, finished_at } = statusMembers;
@@ -240,5 +230,12 @@ export class ScmViews {
         return { id, name, status, ref, allow_failure, coverage, ...times, ...more };
       }),
     );
+    return [...reported.map((status) => this.status(status)), ...jobs];
   }
+}
+
+/** Returns a test that is true for the first status of each commit and name. */
+export function isNewestStatus() {
+  const visited = new Set<string>();
+  return ({ sha, name }: { sha: string; name: string }) => visited.size < visited.add(`${sha} ${name}`).size;
 }
