@@ -62,7 +62,7 @@ export function canBeCrm(hostname: string, ownHosts: readonly string[]): boolean
 }
 
 /** Facts of the platform; a warning that does not need the hosts does not read them, because finding them takes time. */
-export interface CrmFacts {
+interface CrmFacts {
   /** Hosts of the platform, which are never a CRM's. */
   readonly ownHosts: readonly string[];
   /** False with `outbound.crm: pass`. */

@@ -89,11 +89,9 @@ export interface LogPage {
   hasGap: boolean;
 }
 
-interface LambdaEntry {
-  asOf: number;
-  pool: LambdaPool | undefined;
-  refused: Outcome | undefined;
-}
+/** Without a pool there is a reason why invocations are refused. */
+type Lookup = { pool: LambdaPool; refused: undefined } | { pool: LambdaPool | undefined; refused: Outcome };
+type LambdaEntry = Lookup & { asOf: number };
 
 /** Runs lambdas in child processes (D-135 .. D-142). */
 export class LambdaService implements LambdaInvoker {
@@ -172,14 +170,13 @@ export class LambdaService implements LambdaInvoker {
 
   invoke(lambdaId: Uuid, call: LambdaCall): Promise<Invocation> {
     const { pool, refused } = this.#look(lambdaId);
-    if (pool && !refused) {
+    if (!refused) {
       this.#options.recentCalls?.add(call, pool.definition);
       return pool.invoke(call);
     }
     const lambda = { id: lambdaId, name: this.#options.view.find(lambdaId)?.name ?? '', accept: undefined };
     const running = new ActiveInvocation(call, lambda, this.#options.nowMs());
-    // Without a pool there always is a reason; the type cannot say so.
-    running.finish(lambda, refused ?? failed(deleted(lambdaId)));
+    running.finish(lambda, refused);
     this.#options.onInvocation?.(running, call);
     return running.done;
   }
@@ -212,7 +209,6 @@ export class LambdaService implements LambdaInvoker {
   /** From its next call on a lambda's package is fetched again (D-057). */
   refetch(lambdaId: Uuid): void {
     this.#editions.set(lambdaId, (this.#editions.get(lambdaId) ?? 0) + 1);
-    this.#code.refetch(lambdaId);
     this.#changes += 1;
     this.#look(lambdaId);
   }
@@ -282,7 +278,7 @@ export class LambdaService implements LambdaInvoker {
     await this.#code.stop();
   }
 
-  #look(lambdaId: Uuid): Pick<LambdaEntry, 'pool' | 'refused'> {
+  #look(lambdaId: Uuid): Lookup {
     if (this.#isStopped) return { pool: undefined, refused: failed(interrupted()) };
     // The view shows a deletion before its commit is durable and this service hears of it.
     const lambda = findLambda(this.#options.view, lambdaId);
@@ -294,7 +290,7 @@ export class LambdaService implements LambdaInvoker {
     return read;
   }
 
-  #read(lambda: StoredResource, pool: LambdaPool | undefined): Pick<LambdaEntry, 'pool' | 'refused'> {
+  #read(lambda: StoredResource, pool: LambdaPool | undefined): Lookup {
     try {
       const definition = readDefinition(
         this.#options.view,

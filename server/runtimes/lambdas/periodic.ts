@@ -22,9 +22,10 @@ export interface Schedule {
   leftOut: number;
 }
 
-interface Job extends Schedule {
+interface Job {
   key: string;
   period: Period;
+  schedule: Schedule;
   timer?: NodeJS.Timeout;
   isRunning: boolean;
 }
@@ -54,20 +55,19 @@ export class Periodic {
   }
 
   find(lambdaId: Uuid): Schedule | undefined {
-    const job = this.#jobs.get(lambdaId);
-    if (!job) return undefined;
-    const { nextAtMs, lastAtMs, leftOut } = job;
-    return { ...(nextAtMs !== undefined && { nextAtMs }), ...(lastAtMs !== undefined && { lastAtMs }), leftOut };
+    const schedule = this.#jobs.get(lambdaId)?.schedule;
+    return schedule && { ...schedule };
   }
 
   /** Runs what has become due, earliest first; each lambda once. If the clock moved back, plans again. */
   clockMoved(byMs: number): void {
-    const jobs = [...this.#jobs].sort(([, a], [, b]) => (a.nextAtMs ?? 0) - (b.nextAtMs ?? 0));
+    const jobs = [...this.#jobs].sort(([, a], [, b]) => (a.schedule.nextAtMs ?? 0) - (b.schedule.nextAtMs ?? 0));
     for (const [lambdaId, job] of jobs) {
-      if (job.nextAtMs === undefined) continue;
+      const { nextAtMs } = job.schedule;
+      if (nextAtMs === undefined) continue;
       clearTimeout(job.timer);
-      if (byMs < 0) this.#plan(lambdaId, job, this.#options.nowMs(), job.nextAtMs + byMs);
-      else this.#wait(lambdaId, job, job.nextAtMs);
+      if (byMs < 0) this.#plan(lambdaId, job, this.#options.nowMs(), nextAtMs + byMs);
+      else this.#wait(lambdaId, job, nextAtMs);
     }
   }
 
@@ -81,7 +81,7 @@ export class Periodic {
     if (this.#jobs.get(lambda.id)?.key === key) return;
     this.#end(lambda.id);
     if (!period) return;
-    const job: Job = { key, period, leftOut: 0, isRunning: false };
+    const job: Job = { key, period, schedule: { leftOut: 0 }, isRunning: false };
     this.#jobs.set(lambda.id, job);
     if (this.#options.isOn) this.#plan(lambda.id, job, this.#options.nowMs());
   }
@@ -96,9 +96,9 @@ export class Periodic {
     const nowMs = this.#options.nowMs();
     const isInterval = job.period.intervalMs !== undefined;
     const next = (isInterval ? intervalDueMs : undefined) ?? nextRunMs(job.period, afterMs, nowMs);
-    if (next === undefined) delete job.nextAtMs;
+    if (next === undefined) delete job.schedule.nextAtMs;
     else {
-      job.nextAtMs = next;
+      job.schedule.nextAtMs = next;
       this.#wait(lambdaId, job, next);
     }
     this.#options.onChange();
@@ -124,17 +124,17 @@ export class Periodic {
     this.#plan(lambdaId, job, dueMs);
     if (!job.isRunning) void this.#run(lambdaId, job, dueMs);
     else {
-      if (job.leftOut === 0) {
+      if (job.schedule.leftOut === 0) {
         const at = new Date(dueMs).toISOString();
         this.#options.logLine(lambdaId, `the run at ${at} was skipped, because the previous one is still running`);
       }
-      job.leftOut += 1;
+      job.schedule.leftOut += 1;
     }
   }
 
   async #run(lambdaId: Uuid, job: Job, dueMs: number): Promise<void> {
     job.isRunning = true;
-    job.lastAtMs = dueMs;
+    job.schedule.lastAtMs = dueMs;
     const { payload } = job.period;
     const text = payload === undefined ? '' : typeof payload === 'string' ? payload : JSON.stringify(payload);
     try {

@@ -93,10 +93,6 @@ export class LambdaCode {
     await this.#temporary.clear();
   }
 
-  refetch(id: string): void {
-    this.#packages.refetch(id);
-  }
-
   /** Prepares the code for a process: once per definition; a package is checked each time (D-057). Rejects with LambdaFailure `load`. */
   async prepare(definition: LambdaDefinition): Promise<PreparedCode> {
     const folder = this.#folderOf(definition);

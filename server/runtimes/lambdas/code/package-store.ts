@@ -153,8 +153,8 @@ export class PackageStore {
   /** The current and the previous copy of each lambda's package; running processes may still read the previous one. */
   readonly #copies = new Map<string, { latest: Copy; before?: Copy }>();
   readonly #askedAtMs = new Map<string, number>();
-  /** Lambdas whose package is fetched again even if a copy is cached. */
-  readonly #usedLambdas = new Set<string>();
+  /** The newest requested edition of each lambda's package: a newer one is fetched even if a copy is cached. */
+  readonly #editions = new Map<string, number>();
   readonly #fetches = new Map<string, { key: string; files: Promise<PackageFiles> }>();
   readonly #unpackings = new Map<string, Promise<void>>();
   readonly #arriving = new Map<string, string>();
@@ -184,27 +184,22 @@ export class PackageStore {
     const key = JSON.stringify([source.url, source.isZip]);
     const underWay = this.#fetches.get(lambdaId);
     if (underWay?.key === key) return underWay.files;
-    const files = this.#provide(lambdaId, source).catch((thrown: unknown) => {
-      const message = `package ${source.url} cannot be used: ${causeOf(thrown)}`;
-      throw new LambdaFailure('load', message, { cause: thrown });
-    });
-    const fetch = { key, files };
-    this.#fetches.set(lambdaId, fetch);
-    const done = (): void => {
-      if (this.#fetches.get(lambdaId) === fetch) this.#fetches.delete(lambdaId);
-    };
-    files.then(done, done);
+    const files: Promise<PackageFiles> = this.#provide(lambdaId, source)
+      .catch((thrown: unknown) => {
+        const message = `package ${source.url} cannot be used: ${causeOf(thrown)}`;
+        throw new LambdaFailure('load', message, { cause: thrown });
+      })
+      .finally(() => {
+        if (this.#fetches.get(lambdaId)?.files === files) this.#fetches.delete(lambdaId);
+      });
+    this.#fetches.set(lambdaId, { key, files });
     return files;
-  }
-
-  refetch(lambdaId: string): void {
-    this.#usedLambdas.add(lambdaId);
   }
 
   async forget(lambdaId: string): Promise<void> {
     this.#copies.delete(lambdaId);
     this.#askedAtMs.delete(lambdaId);
-    this.#usedLambdas.delete(lambdaId);
+    this.#editions.delete(lambdaId);
     await rm(this.#recordOf(lambdaId), { force: true });
     await this.#sweep();
   }
@@ -241,15 +236,17 @@ export class PackageStore {
   async #upToDate(lambdaId: string, url: URL, source: PackageSource): Promise<{ copy: Copy; note?: string }> {
     const latest = this.#copies.get(lambdaId)?.latest;
     const copy = latest && latest.url === source.url && latest.isZip === source.isZip ? latest : undefined;
-    const isWanted = this.#usedLambdas.delete(lambdaId);
+    const lastEdition = this.#editions.get(lambdaId) ?? 0;
+    const isNewEdition = source.edition > lastEdition;
+    this.#editions.set(lambdaId, Math.max(lastEdition, source.edition));
     const steadyMs = this.#options.steadyMs();
     // A file of this machine is asked after each time: that takes one look.
     const askedAtMs = this.#askedAtMs.get(lambdaId) ?? Number.NEGATIVE_INFINITY;
     const isToBeAsked = copy && Object.keys(copy.validators).length > 0 && steadyMs - askedAtMs >= ASK_EVERY_MS;
-    if (copy && !isWanted && url.protocol !== 'file:' && !isToBeAsked) return { copy };
+    if (copy && !isNewEdition && url.protocol !== 'file:' && !isToBeAsked) return { copy };
     this.#askedAtMs.set(lambdaId, steadyMs);
     try {
-      return { copy: await this.#fetch(lambdaId, url, source, isWanted ? undefined : copy) };
+      return { copy: await this.#fetch(lambdaId, url, source, isNewEdition ? undefined : copy) };
     } catch (thrown) {
       if (!copy || this.#stopping.signal.aborted) throw thrown;
       const note = `package ${source.url} cannot be fetched, so the previous copy is used: ${causeOf(thrown)}`;

@@ -1,4 +1,4 @@
-import { type CrmFacts, formWarning } from '../../../model/crm-form.ts';
+import { formWarning } from '../../../model/crm-form.ts';
 import { MAX_CAPTURED_BYTES } from '../../../model/exchange-record.ts';
 import type {
   CallContext,
@@ -42,11 +42,12 @@ export class InvocationFinalizer {
     this.#definition = definition;
   }
 
-  /** Returns the result at once. With `endedAtMs` the record stays open for outbound calls, until the returned function is called. */
+  /** Returns the result at once. With `endedAtMs` the record can stay open for outbound calls; then the promise resolves when it is closed. */
   finish(running: ActiveInvocation, outcome: Outcome, endedAtMs?: number): Promise<void> | undefined {
     if (!outcome.ok && outcome.failure !== 'busy') this.note(running, `${outcome.failure}: ${outcome.message}`);
     const { processes } = this.#host;
-    running.finish(this.#definition(), outcome, endedAtMs, processes);
+    const definition = this.#definition();
+    running.finish(definition, outcome, endedAtMs, (call) => formWarning(call, processes, definition.env));
     this.#noteWarnings(running);
     if (endedAtMs === undefined || !running.hasOpenOutbound) {
       this.#host.onInvocation?.(running, running.call);
@@ -120,9 +121,6 @@ const KEPT_OUTBOUND = 1_000;
 const KEPT_BODY_BYTES = 2 * 1024 * 1024;
 const NOT_ENDED = failed(interrupted());
 
-const NO_FACTS: CrmFacts = { ownHosts: [], catchesCrm: false };
-const NO_VARIABLES: LambdaDefinition['env'] = {};
-
 interface OpenOutbound {
   call: OutboundCall;
   parts: Record<'request' | 'response', Uint8Array[]>;
@@ -156,8 +154,7 @@ export class ActiveInvocation implements Invocation {
   readonly done: Promise<Invocation>;
   #calls: Map<number, OpenOutbound> | undefined;
   #bodyBytes = 0;
-  #platform = NO_FACTS;
-  #env = NO_VARIABLES;
+  #warningOf: ((call: OutboundCall) => string | undefined) | undefined;
   #resolve: ((invocation: Invocation) => void) | undefined;
   /** Set while the record is open after the end. */
   closeRecord: (() => void) | undefined;
@@ -287,7 +284,7 @@ export class ActiveInvocation implements Invocation {
         if (body) body.bytes = Buffer.concat(parts[side]);
       }
       // It depends on the response, which a call that goes on has not received yet.
-      const warning = hasEnded || isFinal ? formWarning(call, this.#platform, this.#env) : undefined;
+      const warning = hasEnded || isFinal ? this.#warningOf?.(call) : undefined;
       const record = { ...call, ...(warning !== undefined && { warning }) };
       if (call.caughtBy || isUndelivered(call)) delete record.leftMachine;
       if (hasEnded || call.connection) return record;
@@ -297,17 +294,12 @@ export class ActiveInvocation implements Invocation {
   }
 
   finish(
-    {
-      name,
-      accept,
-      env = NO_VARIABLES,
-    }: Pick<LambdaDefinition, 'name' | 'accept'> & Partial<Pick<LambdaDefinition, 'env'>>,
+    { name, accept }: Pick<LambdaDefinition, 'name' | 'accept'>,
     outcome: Outcome,
     endedAtMs = this.nowMs(),
-    platform: CrmFacts = NO_FACTS,
+    warningOf?: (call: OutboundCall) => string | undefined,
   ): void {
-    this.#platform = platform;
-    this.#env = env;
+    this.#warningOf = warningOf;
     this.lambdaName = name;
     if (accept !== undefined) this.accept = accept;
     this.finishedAtMs = endedAtMs;

@@ -1,9 +1,10 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PlatformError, reasonOf } from '../../../model/errors.ts';
 import type { Uuid } from '../../../model/record.ts';
+import type { LambdaProcess } from './lambda-process.ts';
 
 export interface DebugState {
   lambdaId: Uuid;
@@ -78,8 +79,17 @@ export class Debugging {
     this.#onChange();
   }
 
-  /** A process has begun to listen for a debugger. */
-  async listens(lambdaId: Uuid, inspectorUrl: string, file: string): Promise<void> {
+  /** Shows where a debugger can attach while this process of the lambda listens for one. */
+  follow(process: LambdaProcess, lambdaId: Uuid, file: string): void {
+    let inspectorUrl: string | undefined;
+    process.onInspecting = (url) => {
+      inspectorUrl = url;
+      void this.#listens(lambdaId, url, file);
+    };
+    void process.exited.then(() => this.#ended(lambdaId, inspectorUrl));
+  }
+
+  async #listens(lambdaId: Uuid, inspectorUrl: string, file: string): Promise<void> {
     const debugged = this.#debugged.get(lambdaId);
     if (!debugged) return;
     debugged.inspectorUrl = inspectorUrl;
@@ -89,8 +99,8 @@ export class Debugging {
     this.#show(debugged, { url: relay.url, file });
   }
 
-  /** A process that listened has ended. */
-  async ended(lambdaId: Uuid, inspectorUrl: string | undefined): Promise<void> {
+  /** @param inspectorUrl undefined if the process has never listened */
+  async #ended(lambdaId: Uuid, inspectorUrl: string | undefined): Promise<void> {
     const debugged = this.#debugged.get(lambdaId);
     if (!debugged || debugged.inspectorUrl !== inspectorUrl) return;
     const { problem } = debugged.state;
@@ -137,7 +147,8 @@ export class DebugRelay {
   readonly #path: string;
   readonly #sockets = new Set<Duplex>();
   #inspectorUrl: URL | undefined;
-  #waiting: ((inspectorUrl: URL | undefined) => void)[] = [];
+  /** Emits `change` for debuggers that wait. */
+  readonly #events = new EventEmitter().setMaxListeners(0);
 
   /** @param id last part of the address; a program that knows it can run any code in the lambda's process */
   static async listen(firstPort: number, id: string): Promise<DebugRelay> {
@@ -163,13 +174,13 @@ export class DebugRelay {
   /** The inspector of the present process. Undefined: debuggers wait for the next one. */
   set inspectorUrl(url: string | undefined) {
     this.#inspectorUrl = url === undefined ? undefined : new URL(url);
-    if (this.#inspectorUrl) for (const resolve of this.#waiting.splice(0)) resolve(this.#inspectorUrl);
+    this.#events.emit('change');
   }
 
   close(): void {
     this.#server.close();
-    for (const resolve of this.#waiting.splice(0)) resolve(undefined);
     for (const socket of this.#sockets) socket.destroy();
+    this.#events.emit('change');
   }
 
   async #attach(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -180,11 +191,10 @@ export class DebugRelay {
       socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
       return;
     }
-    const untilMs = performance.now() + MAX_WAIT_MS;
-    while (performance.now() < untilMs) {
-      const inspectorUrl = this.#inspectorUrl ?? (await this.#nextInspector());
-      if (!inspectorUrl) break;
-      const inspector = await this.#responding(request, inspectorUrl);
+    const deadline = AbortSignal.timeout(MAX_WAIT_MS);
+    while (!deadline.aborted && !socket.destroyed) {
+      const inspectorUrl = this.#inspectorUrl;
+      const inspector = inspectorUrl && (await this.#responding(request, inspectorUrl));
       if (inspector) {
         inspector.write(head);
         socket.pipe(inspector).pipe(socket);
@@ -194,6 +204,7 @@ export class DebugRelay {
       }
       // The process has ended, and is about to be reported as ended.
       if (this.#inspectorUrl === inspectorUrl) this.#inspectorUrl = undefined;
+      if (!this.#inspectorUrl) await once(this.#events, 'change', { signal: deadline }).catch(() => {});
     }
     socket.end('HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
   }
@@ -208,16 +219,6 @@ export class DebugRelay {
       once(inspector, 'close').then(() => true),
     ]).catch(() => true);
     return isClosed ? undefined : inspector;
-  }
-
-  #nextInspector(): Promise<URL | undefined> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(undefined), MAX_WAIT_MS).unref();
-      this.#waiting.push((inspectorUrl) => {
-        clearTimeout(timer);
-        resolve(inspectorUrl);
-      });
-    });
   }
 
   #keep(socket: Duplex): void {

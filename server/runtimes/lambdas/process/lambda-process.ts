@@ -11,7 +11,6 @@ import { type Frame, FrameError, FrameReader, writeFrame, writeFrameOf } from '.
 import { type CallListener, InFlightCalls } from './in-flight-calls.ts';
 import { type GroupOptions, SPARE, startGroup } from './process-group.ts';
 import {
-  type CountCallHead,
   countCallHead,
   describeExit,
   inspectingHead,
@@ -101,9 +100,7 @@ export class LambdaProcess {
     this.#inFlight = new InFlightCalls(options.logLimitLines, {
       onLine: (stream, text) => this.onLine(stream, text),
       onLate: (executionId, text) => this.onLate(executionId, text),
-      goOn: (closed) => {
-        if (this.isAlive) this.#send(FrameType.goOn, { closed });
-      },
+      goOn: (closed) => this.#send(FrameType.goOn, { closed }),
       concluded: () => this.#flush(),
     });
     this.#child = startGroup(options);
@@ -194,24 +191,20 @@ export class LambdaProcess {
 
   /** Withdraws the queued calls. Those that have not started end as `withdrawn`. */
   recall(): void {
-    if (this.isAlive && this.#inFlight.length > 1) this.#send(FrameType.recall, {});
+    if (this.#inFlight.length > 1) this.#send(FrameType.recall, {});
   }
 
   collectGarbage(): void {
     this.hasCollected = false;
-    if (this.isAlive) this.#send(FrameType.collect, {});
-  }
-
-  #answerCount({ request, ruleId }: CountCallHead): void {
-    if (this.isAlive) this.#send(FrameType.callNumber, { request, number: this.#countCall(ruleId) });
+    this.#send(FrameType.collect, {});
   }
 
   changeRules(rules: readonly OutboundRule[]): void {
-    if (this.isAlive) this.#send(FrameType.rules, { rules });
+    this.#send(FrameType.rules, { rules });
   }
 
   changeClock(aheadMs: number): void {
-    if (this.isAlive) this.#send(FrameType.clock, { aheadMs });
+    this.#send(FrameType.clock, { aheadMs });
   }
 
   /** Ends it and all its subprocesses at once. `why` becomes the failure of its running calls. */
@@ -237,7 +230,7 @@ export class LambdaProcess {
   }
 
   #send(type: number, head: LoadHead | CommandHeads[keyof CommandHeads] | Record<string, never>): void {
-    const channel = this.#corked();
+    const channel = this.isAlive ? this.#corked() : undefined;
     if (channel) writeFrame(channel, type, head);
   }
 
@@ -346,8 +339,10 @@ export class LambdaProcess {
     } else if (type === FrameType.returned) this.hasReturned = true;
     else if (type === FrameType.outcome) calls.ended({ kind: 'outcome', head: readOutcome(head), body });
     else if (type === FrameType.outbound) calls.outbound(outboundHead.parse(head), body);
-    else if (type === FrameType.countCall) this.#answerCount(countCallHead.parse(head));
-    else if (type === FrameType.note) calls.note(noteHead.parse(head));
+    else if (type === FrameType.countCall) {
+      const { request, ruleId } = countCallHead.parse(head);
+      this.#send(FrameType.callNumber, { request, number: this.#countCall(ruleId) });
+    } else if (type === FrameType.note) calls.note(noteHead.parse(head));
     else if (type === FrameType.recalled) calls.returnUnstarted(recalledHead.parse(head).numbers);
     else if (type === FrameType.loaded) this.#loading?.resolve();
     else if (type === FrameType.loadFailed)

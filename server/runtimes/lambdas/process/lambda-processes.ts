@@ -64,18 +64,12 @@ class MemoryWatch {
       const usedMb = process.reportedMb ?? (process.pid === undefined ? undefined : ownMemoryMb(process.pid));
       if (usedMb === undefined) continue;
       const overMb = usedMb - process.memoryMb - RUNTIME_MB;
-      if (overMb > 0 && this.#isOver(process, overMb)) {
+      if (overMb <= 0) {
+        if (process.hasCollected) process.hasCollected = undefined;
+      } else if (!process.isRoomy || overMb > GARBAGE_MB || process.hasCollected) {
         process.kill(new LambdaFailure('crash', outOfMemory(process.memoryMb)));
-      } else if (overMb <= 0 && process.hasCollected) process.hasCollected = undefined;
+      } else if (process.hasCollected === undefined) process.collectGarbage();
     }
-  }
-
-  #isOver(process: LambdaProcess, overMb: number): boolean {
-    if (!process.isRoomy || overMb > GARBAGE_MB) return true;
-    const { hasCollected } = process;
-    if (hasCollected) process.hasCollected = undefined;
-    if (hasCollected === undefined) process.collectGarbage();
-    return hasCollected === true;
   }
 }
 
@@ -124,7 +118,7 @@ export class LambdaProcesses {
   readonly #living = new Set<LambdaProcess>();
   readonly #ruleCalls = new RuleCalls();
   readonly #proxy = new ChildProcessChannel((ruleId) => this.#ruleCalls.next(ruleId));
-  readonly #newsPlaces = new Map<LambdaProcess, Omit<ReturnType<ChildProcessChannel['register']>, 'address'>>();
+  readonly #registrations = new Set<ReturnType<ChildProcessChannel['register']>>();
   readonly #memory = new MemoryWatch();
   readonly #descendants = new OrphanedProcesses();
   readonly #reaper = new ProcessReaper(this.#descendants.platform);
@@ -216,20 +210,19 @@ export class LambdaProcesses {
     }
     const process = spare ?? this.#fork(definition, env, executor.execPath ?? this.#requireNode());
     adopt(process);
-    if (definition.isDebugged) this.#followDebugger(process, definition.id, code.file);
+    if (definition.isDebugged) this.#settings.debugging.follow(process, definition.id, code.file);
     const { resultBytes } = this.#settings.limits;
     const mock = await this.#settings.outbound.crmAddress();
     const portRoutes = (await this.#settings.outbound.portRoutes?.()) ?? [];
     const origin = await this.#descendants.nextOrigin();
     process.onSubprocess = () => this.#descendants.follow(origin, process.exited);
-    const { address: reportAddress, ...registration } = this.#proxy.register((...reported) =>
-      process.onReport(...reported),
-    );
+    const registration = this.#proxy.register((...reported) => process.onReport(...reported));
+    const { address: reportAddress } = registration;
+    this.#registrations.add(registration);
     void process.exited.then(() => {
       registration.close();
-      this.#newsPlaces.delete(process);
+      this.#registrations.delete(registration);
     });
-    this.#newsPlaces.set(process, registration);
     const outbound = { ...this.#routesOf(definition, mock, portRoutes), ...(reportAddress && { reportAddress }) };
     const { isDebugged, memoryMb } = definition;
     const clockAheadMs = this.#clockAheadMs;
@@ -238,22 +231,12 @@ export class LambdaProcesses {
     return { process, revision, watched };
   }
 
-  #followDebugger(process: LambdaProcess, lambdaId: string, file: string): void {
-    const { debugging } = this.#settings;
-    let reported: string | undefined;
-    process.onInspecting = (url) => {
-      reported = url;
-      void debugging.listens(lambdaId, url, file);
-    };
-    void process.exited.then(() => debugging.ended(lambdaId, reported));
-  }
-
   /** Applies the current outbound rules to every process; resolves when their subprocesses have them, too. */
   async applyRules(): Promise<void> {
     const rules = this.#settings.outbound.rules?.() ?? [];
     this.#ruleCalls.use(rules);
     for (const process of this.#living) process.changeRules(rules);
-    await Promise.all([...this.#newsPlaces.values()].map((registration) => registration.changeRules(rules)));
+    await Promise.all([...this.#registrations].map((registration) => registration.changeRules(rules)));
   }
 
   /** Lambdas see the platform's clock in `Date` (D-222); subprocesses that run already do not. */

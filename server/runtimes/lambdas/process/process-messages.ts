@@ -25,7 +25,6 @@ export type SubprocessHead = z.output<typeof subprocessHead>;
 
 /** A call that an outbound rule with `times` or `after` has matched; its number is the answer. */
 export const countCallHead = z.object({ request: number, ruleId: text });
-export type CountCallHead = z.output<typeof countCallHead>;
 
 export const memoryHead = z.object({ usedMb: z.number() });
 
