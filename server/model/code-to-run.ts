@@ -1,6 +1,6 @@
 import type { StoredResource, Uuid, WorldView } from './record.ts';
 import { typeOf } from './registry.ts';
-import { pathOf } from './resource-path.ts';
+import { currentPathOf } from './resource-path.ts';
 import { EVENT_RULE } from './rules/policy-rules.ts';
 import type { TypeWord } from './type-words.ts';
 
@@ -22,7 +22,7 @@ export function codeToRun(view: WorldView, changed: Iterable<Uuid>): CodeToRun[]
     const reported = found.get(record.id) ?? {
       id: record.id,
       type: typeOf(record).collection,
-      path: at(view, record),
+      path: currentPathOf(view, record),
       reasons: [],
     };
     if (!reported.reasons.includes(reason)) reported.reasons.push(reason);
@@ -68,9 +68,5 @@ function calledBy({ type, properties }: StoredResource): Uuid | undefined {
 }
 
 function callReason(view: WorldView, caller: StoredResource, called: Uuid): string | undefined {
-  return calledBy(caller) === called ? `${typeOf(caller).singular} ${at(view, caller)}` : undefined;
-}
-
-function at(view: WorldView, record: StoredResource): string {
-  return pathOf(record, (id) => view.find(id));
+  return calledBy(caller) === called ? `${typeOf(caller).singular} ${currentPathOf(view, caller)}` : undefined;
 }

@@ -54,7 +54,8 @@ interface CauseProof extends Partial<Record<'tokenId' | 'apiKey', string | undef
 /** Neither saved with the commit nor returned. */
 const proofs = new WeakMap<Cause, CauseProof>();
 
-interface ChangeRequest {
+/** The origin of a change of the world. */
+export interface ChangeRequest {
   caller: Caller;
   via: Cause['via'];
   requestId?: string;

@@ -75,8 +75,6 @@ export function typeNameIn({ resource_type: typeName }: Envelope, type: Resource
     typeName === undefined ? 'is required' : `'${typeName.slice(0, 64)}' is not a type of ${type.singular}`;
   // Every prefix is accepted (D-080): these values work as they are.
   const choice = allowed.map((allowedName) => fullNameOf(allowedName, 'Platform')).join(', ');
-  const message = `${problem}; valid values: ${choice}`;
-  throw new PlatformError(type.collection === 'rules' ? 'invalid_type' : 'invalid_body', `/resource_type ${message}`, {
-    details: [{ pointer: '/resource_type', message }],
-  });
+  const reason = type.collection === 'rules' ? 'invalid_type' : 'invalid_body';
+  throw invalid('/resource_type', `${problem}; valid values: ${choice}`, reason);
 }

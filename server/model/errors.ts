@@ -46,8 +46,8 @@ export function forbidden(action: string, where: ErrorDetail): PlatformError {
   });
 }
 
-export function invalid(pointer: string, message: string): PlatformError {
-  return new PlatformError('invalid_body', `${pointer} ${message}`, { details: [{ pointer, message }] });
+export function invalid(pointer: string, message: string, reason: ErrorCode = 'invalid_body'): PlatformError {
+  return new PlatformError(reason, `${pointer} ${message}`, { details: [{ pointer, message }] });
 }
 
 /** Converts a thrown value for the client: a PlatformError is unchanged, anything else becomes a 500 without details (D-182). */

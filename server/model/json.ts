@@ -12,6 +12,11 @@ export function memberOf(value: unknown, name: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
+/** The elements of an array; none of any other value. */
+export function elementsOf(value: Json | undefined): Json[] {
+  return Array.isArray(value) ? value : [];
+}
+
 /** The id in a reference, which is an id or a link. */
 export function idIn(value: unknown): string | undefined {
   const id = typeof value === 'string' ? value : memberOf(value, 'id');

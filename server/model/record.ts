@@ -41,6 +41,9 @@ export interface World {
   resources: Record<Uuid, StoredResource>;
 }
 
+/** The resources of a whole world, current or past. */
+export type ResourcesById = ReadonlyMap<Uuid, StoredResource>;
+
 /** A resource id: a UUID in lower case (D-014). */
 export type Uuid = string;
 

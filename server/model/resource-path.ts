@@ -1,6 +1,6 @@
 import type { CommitResource } from './commit.ts';
 import { pointerTo, unescaped } from './patch/pointer.ts';
-import type { StoredResource, Uuid } from './record.ts';
+import type { StoredResource, Uuid, WorldView } from './record.ts';
 
 /** The input for a path; the root organization, and the topmost known resource, has no parent. */
 interface Named {
@@ -13,6 +13,11 @@ export function pathOf<T extends Named>(record: T, find: (id: Uuid) => T | undef
   const names: string[] = [];
   for (let at: T | undefined = record; at?.parent; at = find(at.parent)) names.unshift(at.name);
   return pointerTo(names) || '/';
+}
+
+/** The path of a resource in the current world. */
+export function currentPathOf(view: WorldView, record: StoredResource): string {
+  return pathOf(record, (id) => view.find(id));
 }
 
 export function describeResource(

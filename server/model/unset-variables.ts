@@ -1,4 +1,4 @@
-import { memberOf } from './json.ts';
+import { elementsOf, memberOf } from './json.ts';
 
 const PROVIDED_VARIABLES = new Set([
   'META_URL',
@@ -35,9 +35,7 @@ function readIn(code: string): Set<string> {
 }
 
 function mountedIn(properties: unknown): string[] {
-  const secrets = memberOf(properties, 'secrets');
-  if (!Array.isArray(secrets)) return [];
-  return secrets.flatMap((secret) => {
+  return elementsOf(memberOf(properties, 'secrets')).flatMap((secret) => {
     const path = memberOf(secret, 'path');
     return memberOf(secret, 'mount_type') === 'env' && typeof path === 'string' ? [path] : [];
   });

@@ -9,7 +9,7 @@ const IPV6_LOOPBACK = '::1';
 const NO_IPV6: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'];
 
 /** Starts to listen; rejects with the error of the operating system. @param at.port 0 selects a free port */
-export async function listenAt(server: Server, at: { host: string; port: number }): Promise<AddressInfo> {
+export async function listenAt(server: NetServer, at: { host: string; port: number }): Promise<AddressInfo> {
   server.listen(at.port, at.host);
   await once(server, 'listening');
   return server.address() as AddressInfo; // a server on a TCP port always has an address

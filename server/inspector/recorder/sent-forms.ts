@@ -1,6 +1,6 @@
 import type { FormStop, FormView } from '../../api/routes/forms.ts';
 import type { FormFacts } from '../../api/routes/recorded-queries.ts';
-import type { Lead, RefusedForm } from '../../mocks/crm/lead.ts';
+import type { Delivery, Lead, RefusedForm } from '../../mocks/crm/lead.ts';
 import type { MockCrm } from '../../mocks/crm/mock-crm.ts';
 import { hostnameIn, isCrmForm, isKnownForm } from '../../model/crm-form.ts';
 import type { FigureState } from '../../model/figures.ts';
@@ -83,8 +83,9 @@ export class SentForms {
     const stored = this.storedForms(() => true);
     const lambdaIds = this.#formLambdas(stored);
     const replayed = this.#replayedKeys(lambdaIds);
+    const deliveries = this.#crm.deliveries();
     const candidates = [
-      ...this.#leads(stored, isWanted),
+      ...stored.filter(({ sender }) => isWanted(sender?.lambdaId)).map((lead) => this.#leadCandidate(lead, deliveries)),
       ...this.#invocations(stored, lambdaIds, replayed, isWanted),
       ...this.#requests(lambdaIds, replayed, isWanted),
     ].sort((a, b) => b.atMs - a.atMs);
@@ -100,9 +101,9 @@ export class SentForms {
     const { invocations, exchanges } = this.#recorder;
     const lead = this.storedForms(isWanted).find((form) => form.id === id);
     if (lead) {
-      const delivered = this.#crm.leadsOfForms();
-      const form = toForm(this.#leadCandidate(lead, delivered), 0);
-      return form && { ...form, lead: { ...lead, ...deliveryOf(lead, delivered) } };
+      const deliveries = this.#crm.deliveries();
+      const form = toForm(this.#leadCandidate(lead, deliveries), 0);
+      return form && { ...form, lead: { ...lead, ...deliveries.get(id) } };
     }
     const invocation = invocations.find(id);
     if (invocation && isWanted(invocation.item.lambdaId))
@@ -138,17 +139,10 @@ export class SentForms {
     return new Set([...senders, ...named.map(({ id }) => id)]);
   }
 
-  #leads(stored: readonly StoredForm[], isWanted: IsWanted): Candidate[] {
-    const delivered = this.#crm.leadsOfForms();
-    return stored
-      .filter(({ sender }) => isWanted(sender?.lambdaId))
-      .map((lead) => this.#leadCandidate(lead, delivered));
-  }
-
-  #leadCandidate(lead: StoredForm, delivered: ReadonlyMap<Uuid, Lead>): Candidate {
+  #leadCandidate(lead: StoredForm, deliveries: ReadonlyMap<Uuid, Delivery>): Candidate {
     const { id, receivedAt, mapped, fields, oid, executionId, sender, source } = lead;
     const refused = 'refused' in lead ? lead.refused : undefined;
-    const stop = refused === undefined ? 'delivered' : delivered.has(id) ? 'replayed' : 'rejected';
+    const stop = refused === undefined ? 'delivered' : deliveries.has(id) ? 'replayed' : 'rejected';
     const isForAnotherCrm = !refused && sender?.crmOid !== undefined && oid !== sender.crmOid;
     const view = (): FormView => ({
       ...{ seq: 0, id, at: receivedAt, stop, reason: refused?.message ?? '', executionId },
@@ -382,16 +376,6 @@ function toForm({ atMs, read }: Candidate, seq: number): SentForm | undefined {
   if (!form) return undefined;
   const state = form.stop === 'delivered' ? 'ok' : form.stop === 'replayed' ? 'refused' : 'failed';
   return { ...form, seq, beganMs: atMs, state, view: () => ({ ...form.view(), seq }) };
-}
-
-/** The lead that a rejected form became when it was sent again, and the rejected forms that became a lead. */
-function deliveryOf({ id }: StoredForm, delivered: ReadonlyMap<Uuid, Lead>) {
-  const lead = delivered.get(id);
-  const refusedBefore = Array.from(delivered).flatMap(([formId, { id: leadId }]) => (leadId === id ? formId : []));
-  return {
-    ...(lead && { deliveredAs: { id: lead.id, at: lead.receivedAt } }),
-    ...(refusedBefore.length > 0 && { refusedBefore }),
-  };
 }
 
 /** The members of the web form in a body of JSON. */

@@ -19,17 +19,11 @@ export function leadRouter(crm: MockCrm, notifier: Notifier, guard: RouteGuard):
       // Checked each time, because permissions can change during the wait.
       const find = () => {
         const { sees } = visibilityFor(guard, caller);
-        const delivered = crm.leadsOfForms();
-        const formsOf = new Map<string, string[]>();
-        for (const [formId, { id }] of delivered) formsOf.set(id, [...(formsOf.get(id) ?? []), formId]);
+        const deliveries = crm.deliveries();
         return crm
           .listLeads({ email, sinceMs, executionId, isRefused })
           .filter(({ sender }) => sees(sender?.lambdaId))
-          .map((form) => {
-            const [lead, refusedBefore] = [delivered.get(form.id), formsOf.get(form.id)];
-            const deliveredAs = lead && { id: lead.id, at: lead.receivedAt };
-            return { ...form, ...(deliveredAs && { deliveredAs }), ...(refusedBefore && { refusedBefore }) };
-          });
+          .map((form) => ({ ...form, ...deliveries.get(form.id) }));
       };
       return notifier.waitFor(find, (found) => found.length > 0, { topic: LEADS, waitS, requireAccess, res });
     },

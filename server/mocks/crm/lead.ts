@@ -42,12 +42,18 @@ export interface RefusedForm extends Omit<Lead, 'oid'> {
   refused: { status: number; message: string };
 }
 
+/** For a rejected form that arrived when it was sent again: the lead. For such a lead: the rejected forms, oldest first. */
+export interface Delivery {
+  deliveredAs?: { id: Uuid; at: string };
+  refusedBefore?: Uuid[];
+}
+
 /**
  * Finds the rejected forms that arrived when they were sent again: in the same invocation, or in one that repeats it. If the
  * invocation sent several forms, the lead is that of the same person; otherwise the person can have been edited before the replay.
- * @returns the lead by the id of each of these forms
+ * @returns the deliveries by the id of each of these forms and leads
  */
-export function leadsOfForms(forms: Iterable<RefusedForm>, leads: Iterable<Lead>): Map<Uuid, Lead> {
+export function deliveriesOf(forms: Iterable<RefusedForm>, leads: Iterable<Lead>): Map<Uuid, Delivery> {
   const [all, receivedLeads] = [[...forms], [...leads]];
   const originals = new Map<string | undefined, Uuid | undefined>();
   const sentCounts = new Map<string | undefined, number>();
@@ -63,14 +69,23 @@ export function leadsOfForms(forms: Iterable<RefusedForm>, leads: Iterable<Lead>
       sentIn.set(at, [...(sentIn.get(at) ?? []), lead]);
     }
   }
-  return new Map(
-    all.flatMap(({ id, executionId = '', receivedAt, mapped: { email } }) => {
-      const later = (sentIn.get(executionId) ?? []).filter((candidate) => candidate.receivedAt >= receivedAt);
-      const samePerson = later.find(({ mapped }) => (mapped.email ?? email) === (email ?? mapped.email));
-      const lead = samePerson ?? (sentCounts.get(executionId) === 1 ? later[0] : undefined);
-      return lead ? [[id, lead] as const] : [];
-    }),
-  );
+  const deliveries = new Map<Uuid, Delivery>();
+  for (const {
+    id,
+    executionId = '',
+    receivedAt,
+    mapped: { email },
+  } of all) {
+    const later = (sentIn.get(executionId) ?? []).filter((candidate) => candidate.receivedAt >= receivedAt);
+    const samePerson = later.find(({ mapped }) => (mapped.email ?? email) === (email ?? mapped.email));
+    const lead = samePerson ?? (sentCounts.get(executionId) === 1 ? later[0] : undefined);
+    if (!lead) continue;
+    deliveries.set(id, { deliveredAs: { id: lead.id, at: lead.receivedAt } });
+    const refusedBefore = deliveries.get(lead.id)?.refusedBefore ?? [];
+    refusedBefore.push(id);
+    deliveries.set(lead.id, { refusedBefore });
+  }
+  return deliveries;
 }
 
 /** Validates a lead from elsewhere, such as an archive. Throws 400 if it is invalid. */

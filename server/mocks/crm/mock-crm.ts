@@ -17,7 +17,15 @@ import { lazy } from '../../system/lazy.ts';
 import { otherRuntime } from '../../system/node-program.ts';
 import type { Certificate } from '../certificate.ts';
 import type { LambdaSender } from '../lambda-calls.ts';
-import { type Lead, type LeadFilter, leadsOfForms, mapLead, matchesLead, type RefusedForm } from './lead.ts';
+import {
+  type Delivery,
+  deliveriesOf,
+  type Lead,
+  type LeadFilter,
+  mapLead,
+  matchesLead,
+  type RefusedForm,
+} from './lead.ts';
 import { readLeadForm } from './read-lead-form.ts';
 
 const executionHeader = z.guid().transform((id) => id.toLowerCase());
@@ -25,6 +33,7 @@ const executionHeader = z.guid().transform((id) => id.toLowerCase());
 const FORM_PATH = '/servlet/servlet.WebToLead';
 /** Its forms name the organization in the field `orgid`. */
 const WEB_TO_CASE = /^\/servlet\/servlet\.webtocase$/i;
+const THANK_YOU_PAGE = '<!DOCTYPE html><title>Thank you</title><p>Your information was received.</p>';
 /** Time for which an open request can continue after `stop()`. */
 const STOP_GRACE_MS = 500;
 
@@ -118,10 +127,10 @@ export class MockCrm {
     );
   }
 
-  /** The lead that came of a rejected form when it was sent again, by the id of the form. */
-  leadsOfForms(): Map<Uuid, Lead> {
+  /** The rejected forms that arrived when they were sent again, and their leads, by the id of the form or lead. */
+  deliveries(): Map<Uuid, Delivery> {
     const { leads, refusedForms } = this.#options;
-    return leadsOfForms(valuesOf(refusedForms), valuesOf(leads));
+    return deliveriesOf(valuesOf(refusedForms), valuesOf(leads));
   }
 
   /** The response to the sender of a rejected form; undefined if the invocation sent none. */
@@ -159,13 +168,7 @@ export class MockCrm {
       onChange?.();
       const returnUrl = returnUrlOf(lead);
       if (returnUrl) response.writeHead(302, { Location: returnUrl }).end();
-      else
-        send(
-          response,
-          200,
-          'text/html',
-          '<!DOCTYPE html><title>Thank you</title><p>Your information was received.</p>',
-        );
+      else send(response, 200, 'text/html', THANK_YOU_PAGE);
     } catch (thrown) {
       const error = toPlatformError(thrown);
       const { status } = error;
@@ -241,16 +244,10 @@ function oidIn(fields: Lead['fields'], request: IncomingMessage): string {
   const oid = fields.find(({ name }) => names.includes(name))?.value.trim();
   if (oid) return oid;
   const query = queryOf(request);
-  if (names.some((name) => query.has(name))) {
-    throw new PlatformError(
-      'invalid_body',
-      'the fields of the form are in the query string. Send them in the body. No lead was created.',
-    );
-  }
-  throw new PlatformError(
-    'invalid_body',
-    `the form has no '${names[0]}', the required id of the CRM organization. No lead was created.`,
-  );
+  const fault = names.some((name) => query.has(name))
+    ? 'the fields of the form are in the query string. Send them in the body.'
+    : `the form has no '${names[0]}', the required id of the CRM organization.`;
+  throw new PlatformError('invalid_body', `${fault} No lead was created.`);
 }
 
 /** The address to redirect the sender to; only web addresses are accepted. */

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { SMTPServer, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { FAULT_HEADER, type FaultRules } from '../../api/server/fault-rules.ts';
+import { listenAt } from '../../api/server/listening.ts';
 import { reasonOf } from '../../model/errors.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { Uuid } from '../../model/record.ts';
@@ -54,10 +55,8 @@ export class MockMail {
    */
   async start(address: { host: string; port: number }): Promise<{ host: string; port: number }> {
     const server = createServer((socket) => this.#accept(socket));
-    server.listen(address.port, address.host);
-    await once(server, 'listening');
+    const { port } = await listenAt(server, address);
     this.#server = server;
-    const { port } = server.address() as AddressInfo; // a server on a TCP port always has one
     return { host: address.host, port };
   }
 

@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
 import type { Commit } from '../commit.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { elementsOf, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { segmentsOf } from '../patch/pointer.ts';
 import type { StoredResource } from '../record.ts';
 import { fullNamesOf, resourceTypes } from '../registry.ts';
@@ -89,7 +89,7 @@ export function unmaskedRecord(record: StoredResource, stored: StoredResource | 
 function reveal(value: Json, stored: Json | undefined): Json {
   if (value === HIDDEN) return stored ?? HIDDEN;
   if (Array.isArray(value)) {
-    const storedElements = Array.isArray(stored) ? stored : [];
+    const storedElements = elementsOf(stored);
     return value.map((element, at) => {
       const key = memberOf(element, 'key');
       return reveal(

@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts';
-import { isJsonObject, type Json, memberOf } from '../json.ts';
+import { elementsOf, isJsonObject, type Json, memberOf } from '../json.ts';
 import type { StoredResource } from '../record.ts';
 import { isTypeNoun, isTypeWord, type TypeWord } from '../type-words.ts';
 
@@ -138,12 +138,8 @@ export function matchedActions(rule: Rule): string[] {
 
 /** True if a rule suppresses that action, e.g. `container.create.pre` (D-127). */
 export function suppresses(rule: Rule, action: string): boolean {
-  const { match_actions: matched } = rule.properties;
-  return (
-    Array.isArray(matched) &&
-    matched.some(
-      (matchedAction) =>
-        memberOf(matchedAction, 'action') === action && memberOf(matchedAction, 'meta_function') === 'suppress',
-    )
+  return elementsOf(rule.properties.match_actions).some(
+    (matchedAction) =>
+      memberOf(matchedAction, 'action') === action && memberOf(matchedAction, 'meta_function') === 'suppress',
   );
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import type { ResourceType } from '../resource-type.ts';
 
 /** One step into a value: a member by name or by a pattern of names, or `*` for every member or element. */
 type Step = string | RegExp;
@@ -22,13 +23,17 @@ interface Definition {
   options?: readonly z.core.$ZodType[];
 }
 
-/** The paths at which a schema, or one inside it, is registered, with the metadata. */
-export function placesOf<Fact extends object>(
-  schema: z.core.$ZodType,
+interface PropertyLocation<Fact> {
+  at: PropertyPath;
+  fact: Fact;
+}
+
+/** Returns a function that finds, once for each type, the paths at which schemas in its properties are registered, with the metadata. */
+export function registeredPlaces<Fact extends object>(
   registry: z.core.$ZodRegistry<Fact>,
-  nameOf: (member: string, schema: z.core.$ZodType) => Step,
-): { at: PropertyPath; fact: Fact }[] {
-  const walk = (subschema: z.core.$ZodType, at: PropertyPath): { at: PropertyPath; fact: Fact }[] => {
+  nameOf: (member: string, schema: z.core.$ZodType) => Step = (member) => member,
+): (type: ResourceType) => readonly PropertyLocation<Fact>[] {
+  const walk = (subschema: z.core.$ZodType, at: PropertyPath): PropertyLocation<Fact>[] => {
     const fact = registry.get(subschema);
     const { shape = {}, element, valueType, innerType, options = [] } = subschema._zod.def as Definition;
     return [
@@ -41,7 +46,15 @@ export function placesOf<Fact extends object>(
       ...options.flatMap((option) => walk(option, at)),
     ];
   };
-  return walk(schema, []);
+  const knownLocations = new Map<ResourceType, readonly PropertyLocation<Fact>[]>();
+  return (type) => {
+    let locations = knownLocations.get(type);
+    if (!locations) {
+      locations = walk(type.properties, []);
+      knownLocations.set(type, locations);
+    }
+    return locations;
+  };
 }
 
 function leadsTo(step: Step | undefined, name: string): boolean {

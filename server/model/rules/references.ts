@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { PlatformError } from '../errors.ts';
+import { invalid, PlatformError } from '../errors.ts';
 import { type Json, type JsonObject, memberOf } from '../json.ts';
 import { pointerTo } from '../patch/pointer.ts';
 import {
@@ -13,7 +13,7 @@ import { isUuid, type StoredResource, type Uuid, type WorldView } from '../recor
 import { typeOf, typeOfWord } from '../registry.ts';
 import type { ResourceType } from '../resource-type.ts';
 import type { TypeWord } from '../type-words.ts';
-import { locate, type PropertyPath, placesOf, replaceAt, withoutEntries } from './property-places.ts';
+import { locate, registeredPlaces, replaceAt, withoutEntries } from './property-places.ts';
 
 interface Reference {
   id: Uuid;
@@ -24,19 +24,10 @@ interface Reference {
 
 type Properties = Pick<StoredResource, 'type' | 'properties'>;
 
-const pathsByType = new Map<ResourceType, { at: PropertyPath; fact: ReferenceFact }[]>();
-
-function referencePlaces(type: ResourceType): { at: PropertyPath; fact: ReferenceFact }[] {
-  let paths = pathsByType.get(type);
-  if (!paths) {
-    paths = placesOf(type.properties, referenceFacts, (name, schema) => {
-      const spelling = spellings.get(innermost(schema));
-      return spelling ? new RegExp(spelling.pattern) : name;
-    });
-    pathsByType.set(type, paths);
-  }
-  return paths;
-}
+const referencePlaces = registeredPlaces(referenceFacts, (name, schema) => {
+  const spelling = spellings.get(innermost(schema));
+  return spelling ? new RegExp(spelling.pattern) : name;
+});
 
 /** Names of the properties that are the id of an existing resource, or a link to one. */
 export function idProperties(type: ResourceType): string[] {
@@ -149,10 +140,8 @@ function present(
   if (fact.missing === undefined) return undefined;
   const { singular } = typeOfWord(collection);
   const description = found ? describeKind(found) : id;
-  if (fact.missing === 400) {
-    const message = `is not the id of an existing ${singular}: ${description}`;
-    throw new PlatformError('reference_not_found', `${pointer} ${message}`, { details: [{ pointer, message }] });
-  }
+  if (fact.missing === 400)
+    throw invalid(pointer, `is not the id of an existing ${singular}: ${description}`, 'reference_not_found');
   const message = found ? `${singular} ${id} not found: ${description}` : `${singular} ${id} not found`;
   throw new PlatformError(
     fact.missing === 422 ? 'parent_not_found' : 'not_found',

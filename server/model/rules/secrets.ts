@@ -1,25 +1,11 @@
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import { MASK, type SecretFact, secretFacts } from '../property-facts.ts';
+import { MASK, secretFacts } from '../property-facts.ts';
 import type { StoredResource } from '../record.ts';
 import { typeOf } from '../registry.ts';
 import type { ResourceType } from '../resource-type.ts';
-import { locate, type PropertyPath, placesOf, replaceAt } from './property-places.ts';
+import { locate, type PropertyPath, registeredPlaces, replaceAt } from './property-places.ts';
 
-interface SecretPlace {
-  at: PropertyPath;
-  fact: SecretFact;
-}
-
-const secretPathsByType = new Map<ResourceType, readonly SecretPlace[]>();
-
-export function secretPlaces(type: ResourceType): readonly SecretPlace[] {
-  let secretPaths = secretPathsByType.get(type);
-  if (!secretPaths) {
-    secretPaths = placesOf(type.properties, secretFacts, (name) => name);
-    secretPathsByType.set(type, secretPaths);
-  }
-  return secretPaths;
-}
+export const secretPlaces = registeredPlaces(secretFacts);
 
 /** Names of the properties that responses never contain: secrets of the writer and of the server (D-029). */
 export function hiddenProperties(type: ResourceType): string[] {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { idIn, type Json, memberOf } from '../json.ts';
+import { elementsOf, idIn, type Json, memberOf } from '../json.ts';
 import { aGroup, aUser, formFacts, idOf, type ReferenceTarget, referenceFacts, spellings } from '../property-facts.ts';
 import type { StoredResource, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
@@ -259,8 +259,7 @@ export const apiendpoint: ResourceType = {
 
 /** The id of the gateway of an API as the client sent it: `locations[0]`. */
 function locationOf(api: StoredResource): Json | undefined {
-  const locations = memberOf(api.properties.provider, 'locations');
-  return Array.isArray(locations) ? locations[0] : undefined;
+  return elementsOf(memberOf(api.properties.provider, 'locations'))[0];
 }
 
 /** The gateway that publishes an API: its explicit gateway, otherwise the default of D-058. */
@@ -291,7 +290,7 @@ export function publicUrlOf(view: WorldView, endpoint: StoredResource, gatewayUr
   const defaultUrl = gatewayUrl.replace(/\/+$/, '');
   const protocol = textOf(memberOf(config, 'external_protocol')) ?? defaultUrl.slice(0, defaultUrl.indexOf(':'));
   const { resource, hosts } = endpoint.properties;
-  const host = Array.isArray(hosts) ? textOf(hosts[0]) : undefined;
+  const host = textOf(elementsOf(hosts)[0]);
   if (host !== undefined && resource === undefined) return `${protocol}://${host}`;
   const vhost = host ?? textOf(memberOf(memberOf(memberOf(config, 'env'), 'public'), 'PUBLIC_URL_VHOST_0'));
   const base = vhost === undefined ? defaultUrl : `${protocol}://${vhost}`;

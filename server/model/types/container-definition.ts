@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
 import { imageReferenceHint, isImageReference } from '../image-reference.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { elementsOf, isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
 import { aProvider, formFacts, idOf, referenceFacts, storedOnly } from '../property-facts.ts';
 import { newId, type StoredResource, type WorldView } from '../record.ts';
 import type { DerivedRecord, Draft, ReadContext, ResourceType, WriteContext } from '../resource-type.ts';
@@ -144,9 +144,9 @@ function inlineVolume(
 }
 
 function validateVolumes(draft: Draft, context: WriteContext): { volumes: JsonObject[]; derived: DerivedRecord[] } {
-  const { volumes: mounts } = draft.properties;
   const derived: DerivedRecord[] = [];
-  const volumes = (Array.isArray(mounts) ? mounts.filter(isJsonObject) : []).map((mount, index) => {
+  const mounts = elementsOf(draft.properties.volumes).filter(isJsonObject);
+  const volumes = mounts.map((mount, index) => {
     const at = `/properties/volumes/${index}`;
     const { volume_resource: volumeInput, ...rest } = mount;
     if (volumeInput !== undefined) {

@@ -1,10 +1,10 @@
 import { invalid, PlatformError } from '../errors.ts';
 import { canonicalHost, isReservedHost } from '../host-names.ts';
-import type { Json, JsonObject } from '../json.ts';
+import { elementsOf, type Json, type JsonObject } from '../json.ts';
 import type { StoredResource, Uuid, WorldView } from '../record.ts';
 
 function strings(list: Json | undefined): string[] {
-  return Array.isArray(list) ? list.filter((element) => typeof element === 'string') : [];
+  return elementsOf(list).filter((element) => typeof element === 'string');
 }
 
 /** Normalizes a resource path for comparison (D-151): decodes percent-encoding, ignores double and trailing slashes. */

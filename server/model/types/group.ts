@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { idIn, type Json } from '../json.ts';
+import { elementsOf, idIn, type Json } from '../json.ts';
 import { aUser, formFacts, idOrLinkOf } from '../property-facts.ts';
 import type { StoredResource, Uuid, WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
+import { USER } from '../type-names.ts';
 import { EXAMPLE_ID } from './schema-parts.ts';
 
 export const GROUP = 'Resource::Group';
@@ -10,8 +11,7 @@ export const GROUP = 'Resource::Group';
 const USERS = '/properties/users';
 
 export function memberIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
-  const { users } = record.properties;
-  return Array.isArray(users) ? users.flatMap((member) => idIn(member) ?? []) : [];
+  return elementsOf(record.properties.users).flatMap((member) => idIn(member) ?? []);
 }
 
 export function membersOf(record: StoredResource, view: WorldView): StoredResource[] {
@@ -20,6 +20,11 @@ export function membersOf(record: StoredResource, view: WorldView): StoredResour
 
 export function groupsOf(user: StoredResource, view: WorldView): StoredResource[] {
   return view.referrers(user.id, 'groups').filter((candidate) => memberIds(candidate).includes(user.id));
+}
+
+/** True for users and groups, which entitlements can name (D-074). */
+export function isIdentity(record: StoredResource | undefined): record is StoredResource {
+  return record?.type === USER || record?.type === GROUP;
 }
 
 /** D-071, D-073. */

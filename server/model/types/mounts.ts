@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { type Json, memberOf } from '../json.ts';
+import { elementsOf, type Json, memberOf } from '../json.ts';
 import { formFacts, idOf } from '../property-facts.ts';
 import type { StoredResource, Uuid } from '../record.ts';
 import type { Draft, WriteContext } from '../resource-type.ts';
@@ -33,7 +33,7 @@ export function secretMounts(...mountTypes: ('env' | 'file' | 'directory')[]) {
 }
 
 export function mountedIds({ properties }: Pick<StoredResource, 'properties'>, list: MountList): Uuid[] {
-  return mountsIn(properties[list]).flatMap((mount) => {
+  return elementsOf(properties[list]).flatMap((mount) => {
     const id = memberOf(mount, idMembers[list]);
     return typeof id === 'string' ? id : [];
   });
@@ -55,9 +55,9 @@ export function requireMounts(
     if (!path.startsWith('/') && !mayBeRelative) throw invalid(pointer, 'must be an absolute path, such as /etc/app');
   };
   const isNewIn = (list: MountList, mount: Json) =>
-    !mountsIn(previous?.properties[list]).some((before) => isDeepStrictEqual(before, mount));
+    !elementsOf(previous?.properties[list]).some((before) => isDeepStrictEqual(before, mount));
 
-  mountsIn(draft.properties.secrets).forEach((mount, index) => {
+  elementsOf(draft.properties.secrets).forEach((mount, index) => {
     const at = `/properties/secrets/${index}`;
     const isNew = isNewIn('secrets', mount);
     const path = String(memberOf(mount, 'path'));
@@ -69,7 +69,7 @@ export function requireMounts(
     }
     requireOwnTarget(`${at}/path`, isVariable ? `$${path}` : plain(path), isNew);
   });
-  mountsIn(draft.properties.volumes).forEach((mount, index) => {
+  elementsOf(draft.properties.volumes).forEach((mount, index) => {
     const pointer = `/properties/volumes/${index}/mount_path`;
     const isNew = isNewIn('volumes', mount);
     const path = String(memberOf(mount, 'mount_path'));
@@ -86,18 +86,13 @@ function requireKey(mount: Json, at: string, secret: StoredResource | undefined)
     return;
   }
   if (!key) throw invalid(`${at}/secret_key`, 'is required. Name the item of the secret.');
-  const items = secret?.properties.items;
-  const keys = Array.isArray(items) ? items.map((item) => memberOf(item, 'key')) : [];
+  const keys = elementsOf(secret?.properties.items).map((item) => memberOf(item, 'key'));
   if (secret && !keys.includes(key)) {
     throw invalid(
       `${at}/secret_key`,
       `is not an item of secret '${secret.name}', which has ${keys.join(', ') || 'none'}`,
     );
   }
-}
-
-function mountsIn(mounts: Json | undefined): Json[] {
-  return Array.isArray(mounts) ? mounts : [];
 }
 
 function plain(path: string): string {

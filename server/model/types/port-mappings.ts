@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { invalid } from '../errors.ts';
-import { isJsonObject, type Json, type JsonObject } from '../json.ts';
+import { elementsOf, isJsonObject, type Json, type JsonObject } from '../json.ts';
 import type { StoredResource, Uuid } from '../record.ts';
 import { stringMap } from './schema-parts.ts';
 
@@ -34,8 +34,7 @@ export const portMappings = z.array(
 );
 
 function mappingsOf(properties: JsonObject): JsonObject[] {
-  const { port_mappings: mappings } = properties;
-  return Array.isArray(mappings) ? mappings.filter(isJsonObject) : [];
+  return elementsOf(properties.port_mappings).filter(isJsonObject);
 }
 
 /** To store (D-047): an exposed one has `lb_port` and `type`. Throws 400 for a duplicate name or an exposed one without container_port. */

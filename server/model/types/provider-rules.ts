@@ -1,5 +1,5 @@
 import { PlatformError } from '../errors.ts';
-import { idIn, memberOf } from '../json.ts';
+import { elementsOf, idIn, memberOf } from '../json.ts';
 import type { StoredResource, Uuid, WorldView } from '../record.ts';
 import type { Draft, WriteContext } from '../resource-type.ts';
 import { ancestors, closestAncestor, ENVIRONMENT } from '../rules/hierarchy.ts';
@@ -81,8 +81,7 @@ export function isGateway(type: string): boolean {
 }
 
 export function linkedProviderIds(record: Pick<StoredResource, 'properties'>): Uuid[] {
-  const linked = memberOf(record.properties, 'linked_providers');
-  return Array.isArray(linked) ? linked.flatMap((link) => idIn(link) ?? []) : [];
+  return elementsOf(memberOf(record.properties, 'linked_providers')).flatMap((link) => idIn(link) ?? []);
 }
 
 export function endpointsOf(record: StoredResource, view: WorldView): StoredResource[] {

@@ -3,6 +3,7 @@ import { idIn, isJsonObject, type Json, type JsonObject, memberOf } from '../jso
 import { aProvider, formFacts, idOf, MASK, referenceFacts, secretFacts, storedOnly } from '../property-facts.ts';
 import type { WorldView } from '../record.ts';
 import type { ResourceType } from '../resource-type.ts';
+import { replaceAt } from '../rules/property-places.ts';
 import { concreteTypes, PROVIDER, typeIdOf } from '../type-names.ts';
 import { isContainerEngine, linkedProviderIds } from './provider-rules.ts';
 import { stringMap } from './schema-parts.ts';
@@ -61,14 +62,10 @@ const properties = z.looseObject({
   schema: z.unknown().optional().describe('Stored only'),
 });
 
-function credentialsOf(properties: JsonObject): Json | undefined {
-  return memberOf(memberOf(properties.config, 'auth'), 'credentials');
-}
+const CREDENTIALS = ['config', 'auth', 'credentials'];
 
-function withCredentials(properties: JsonObject, credentials: Json): JsonObject {
-  const config = isJsonObject(properties.config) ? properties.config : {};
-  const auth = isJsonObject(config.auth) ? config.auth : {};
-  return { ...properties, config: { ...config, auth: { ...auth, credentials } } };
+function credentialsOf(properties: JsonObject): Json | undefined {
+  return CREDENTIALS.reduce<Json | undefined>(memberOf, properties);
 }
 
 function withStoredLinks(input: JsonObject, view: WorldView): JsonObject {
@@ -113,7 +110,7 @@ export const provider: ResourceType = {
     const properties = withStoredLinks(draft.properties, view);
     const storedCredentials = previous && credentialsOf(previous.properties);
     if (storedCredentials === undefined || credentialsOf(properties) !== MASK) return { properties };
-    return { properties: withCredentials(properties, storedCredentials) };
+    return { properties: replaceAt(properties, CREDENTIALS, () => storedCredentials) };
   },
 
   toView(record, { view, fullName }) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decodeText } from '../decode-text.ts';
 import { invalid } from '../errors.ts';
-import { isJsonObject, type Json, type JsonObject, memberOf } from '../json.ts';
+import { elementsOf, isJsonObject, memberOf } from '../json.ts';
 import { formFacts, secretFacts } from '../property-facts.ts';
 import type { ResourceType } from '../resource-type.ts';
 import { dnsName, EXAMPLE_ID, runBy, typed } from './schema-parts.ts';
@@ -29,11 +29,6 @@ export const secretProperties = z.strictObject({
 });
 
 const ITEM_VALUE = /^\/properties\/items\/\d+\/value$/;
-
-function itemsOf(stored: JsonObject | undefined): Json[] {
-  const items = stored?.items;
-  return Array.isArray(items) ? items : [];
-}
 
 type SecretItem = z.output<typeof secretProperties>['items'][number];
 
@@ -73,7 +68,8 @@ export const secret: ResourceType = {
 
   validate(draft, { previous }) {
     const input = typed(secretProperties, draft);
-    const storedItemsByKey = new Map(itemsOf(previous?.properties).map((item) => [memberOf(item, 'key'), item]));
+    const storedItems = elementsOf(previous?.properties.items);
+    const storedItemsByKey = new Map(storedItems.map((item) => [memberOf(item, 'key'), item]));
     const keys = new Set<string>();
     const items = input.items.map((item, index) => {
       const at = `/properties/items/${index}`;
@@ -91,7 +87,7 @@ export const secret: ResourceType = {
   },
 
   toView({ properties }) {
-    const visibleItems = itemsOf(properties).map((item) => {
+    const visibleItems = elementsOf(properties.items).map((item) => {
       const { encoding: _, ...rest } = isJsonObject(item) ? item : {};
       return rest;
     });

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from 'fast-json-patch';
 import type { DifferenceView } from '../../api/routes/history.ts';
-import type { Caller } from '../../model/caller.ts';
-import { type Cause, type Commit, causeOf } from '../../model/commit.ts';
+import { type Cause, type ChangeRequest, type Commit, causeOf } from '../../model/commit.ts';
 import { type ErrorDetail, PlatformError } from '../../model/errors.ts';
 import { memberOf } from '../../model/json.ts';
 import { pointerTo, segmentsOf } from '../../model/patch/pointer.ts';
-import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import type { ResourcesById, StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { describeResource, pathOf } from '../../model/resource-path.ts';
 import type { WriteConstraints } from '../../model/resource-type.ts';
@@ -19,18 +18,11 @@ import { WorldIndex } from '../../storage/world/world-index.ts';
 import { changeBetween, changesBetween, type WorldDifference } from '../../storage/world/world-patch.ts';
 import type { WorldStore } from '../../storage/world/world-store.ts';
 
-export interface Undoing {
-  caller: Caller;
-  via: Cause['via'];
-}
-
 export interface Difference {
   /** RFC 6902, on the first world. */
   ops: Operation[];
   resources: DifferenceView['resources'];
 }
-
-type Resources = ReadonlyMap<Uuid, StoredResource>;
 
 /** Reverts a commit, or restores the world to a moment. Each adds a new commit, which can be undone as well. */
 export class HistoryService {
@@ -43,7 +35,7 @@ export class HistoryService {
   }
 
   /** Undoes one commit. Throws 404 if it is not kept; 409 with what was changed since, or why the result would be no valid world. */
-  async revert(seq: number, initiator: Undoing): Promise<Commit> {
+  async revert(seq: number, initiator: ChangeRequest): Promise<Commit> {
     const commit = await this.store.history.get(seq);
     const worldAfter = await this.store.history.worldAt({ seq });
     const { store } = this;
@@ -73,13 +65,13 @@ export class HistoryService {
   }
 
   /** Brings the whole world back to a moment. Resolves to undefined when it is so already; throws 404 as the history does. */
-  async restore(moment: Moment, initiator: Undoing): Promise<Commit | undefined> {
+  async restore(moment: Moment, initiator: ChangeRequest): Promise<Commit | undefined> {
     const { seq, resources } = await this.store.history.worldAt(moment);
     return this.restoreTo(resources, causeOf(initiator, 'history.restore', `restore of commit ${seq}`));
   }
 
   /** Restores an earlier world in one commit, except for passwords. Throws 409 if the current configuration no longer allows it. */
-  async restoreTo(resources: Resources, cause: Cause): Promise<Commit | undefined> {
+  async restoreTo(resources: ResourcesById, cause: Cause): Promise<Commit | undefined> {
     const { store } = this;
     const asOf = store.seq;
     const changes = changesBetween(store.world.resources, resources);
@@ -103,7 +95,7 @@ export class HistoryService {
     );
   }
 
-  async replaceWith(resources: Resources, cause: Cause): Promise<Commit | undefined> {
+  async replaceWith(resources: ResourcesById, cause: Cause): Promise<Commit | undefined> {
     return this.store.commit(changesBetween(this.store.world.resources, resources), cause);
   }
 }
@@ -122,7 +114,7 @@ function inTheWay(operation: string, details: ErrorDetail[], nameOf: NameOf): Pl
 }
 
 /** Returns how two worlds, or only one resource of them, differ, in an order in which the operations can be applied. */
-export function differenceBetween(from: Resources, to: Resources, onlyId?: Uuid): Difference {
+export function differenceBetween(from: ResourcesById, to: ResourcesById, onlyId?: Uuid): Difference {
   const { put, remove } = onlyId === undefined ? changesBetween(from, to) : { put: [], remove: [onlyId] };
   const difference: Difference = { ops: [], resources: [] };
   for (const id of [...put.map((record) => record.id), ...remove]) {

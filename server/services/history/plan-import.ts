@@ -6,7 +6,7 @@ import { parseEnvelope, parseProperties } from '../../model/envelope.ts';
 import { PlatformError, reasonOf } from '../../model/errors.ts';
 import { isJsonObject, type JsonObject, jsonIn } from '../../model/json.ts';
 import { pointerTo } from '../../model/patch/pointer.ts';
-import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import type { ResourcesById, StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { describeResource, pathOf } from '../../model/resource-path.ts';
 import type { WriteConstraints } from '../../model/resource-type.ts';
@@ -16,6 +16,7 @@ import { HIDDEN, hasHidden, unmaskedRecord } from '../../model/rules/masking.ts'
 import { newlyNamed } from '../../model/rules/references.ts';
 import { hashedProperties } from '../../model/rules/secrets.ts';
 import { USER } from '../../model/type-names.ts';
+import { isIdentity } from '../../model/types/group.ts';
 import { parseForeignWorld } from '../../storage/world/world-file.ts';
 import type { PastWorld } from '../../storage/world/world-history.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
@@ -23,8 +24,6 @@ import { changesBetween } from '../../storage/world/world-patch.ts';
 import { optionalMembers } from '../resources/record-builder.ts';
 import { type ArchivedLog, fileOf, MANIFEST, manifestSchema, WORLD } from './archive.ts';
 import { withOtherIds } from './history-service.ts';
-
-type ResourcesById = ReadonlyMap<Uuid, StoredResource>;
 
 export interface ArchiveTarget {
   constraints: WorldConstraints;
@@ -208,11 +207,9 @@ async function validateWorld(
   constraints: WorldConstraints,
 ): Promise<Map<Uuid, StoredResource>> {
   const parsed = new Map<Uuid, StoredResource>();
-  const same = new Set<StoredResource>();
   for (const record of records.values()) {
     const existing = present.get(record.id);
     const isSame = existing !== undefined && isDeepStrictEqual(existing, record);
-    if (isSame) same.add(existing);
     parsed.set(
       record.id,
       isSame ? existing : await blaming(record, records, () => parsedRecord(record, existing, constraints)),
@@ -222,9 +219,10 @@ async function validateWorld(
   const valid = new Map<Uuid, StoredResource>();
   for (const record of parsed.values()) {
     const existing = present.get(record.id);
+    const isSame = record === existing;
     valid.set(
       record.id,
-      same.has(record) ? record : await blaming(record, records, () => validated(record, existing, view, constraints)),
+      isSame ? record : await blaming(record, records, () => validated(record, existing, view, constraints)),
     );
   }
   return valid;
@@ -276,10 +274,7 @@ function requireGrants(record: StoredResource, view: WorldView): void {
   for (const [action, { add = [], remove = [] }] of Object.entries(record.grants ?? {})) {
     if (!actionsOf(record).has(action))
       throw new PlatformError('invalid_archive', `/grants: '${action}' is not an action of the resource (D-116)`);
-    const unknown = [...add, ...remove].find((id) => {
-      const found = view.find(id);
-      return !found || !['users', 'groups'].includes(typeOf(found).collection);
-    });
+    const unknown = [...add, ...remove].find((id) => !isIdentity(view.find(id)));
     if (unknown)
       throw new PlatformError(
         'invalid_archive',

@@ -5,15 +5,13 @@ import type { BodyOf } from '../../api/routes/route.ts';
 import { changeSourceOf } from '../../api/server/authenticate.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
 import { causeOf } from '../../model/commit.ts';
-import type { StoredResource, Uuid } from '../../model/record.ts';
+import type { ResourcesById, StoredResource, Uuid } from '../../model/record.ts';
 import { pathOf } from '../../model/resource-path.ts';
 import { briefDifference } from './history-routes.ts';
 import { differenceBetween, type HistoryService, withOtherIds } from './history-service.ts';
 
-type Resources = ReadonlyMap<Uuid, StoredResource>;
-
 /** Makes the world that a first start with the seed would have. Throws PlatformError when the seed cannot be used. */
-export type FreshWorld = (seed: BodyOf<typeof resetRoutes.resetWorld>['seed']) => Promise<Resources>;
+export type FreshWorld = (seed: BodyOf<typeof resetRoutes.resetWorld>['seed']) => Promise<ResourcesById>;
 
 /** Replaces the world with a seed, in one commit. The root user and all that is outside the world (keys, leads, history ...) are kept. */
 export function resetRouter(
@@ -37,7 +35,7 @@ export function resetRouter(
 }
 
 /** A new world in which resources with a counterpart at the same path keep its id, history and creation. */
-function asContinuation(fresh: Resources, present: Resources, root: StoredResource): Resources {
+function asContinuation(fresh: ResourcesById, present: ResourcesById, root: StoredResource): ResourcesById {
   const now = new Map([...present.values()].map((record) => [identityOf(record, present), record]));
   const presentIds = new Map<Uuid, Uuid>();
   for (const record of fresh.values()) {
@@ -55,7 +53,7 @@ function asContinuation(fresh: Resources, present: Resources, root: StoredResour
 }
 
 /** The type and path, by which a user recognizes the same resource. */
-function identityOf(record: StoredResource, world: Resources): string {
+function identityOf(record: StoredResource, world: ResourcesById): string {
   return `${record.type} ${pathOf(record, (id) => world.get(id))}`;
 }
 

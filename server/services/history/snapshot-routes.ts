@@ -7,7 +7,7 @@ import { type ImportView, type SnapshotView, snapshotRoutes } from '../../api/ro
 import { changeSourceOf } from '../../api/server/authenticate.ts';
 import { sendStream } from '../../api/server/compress.ts';
 import { mountRoutes, type RouteGuard } from '../../api/server/mount-routes.ts';
-import { causeOf } from '../../model/commit.ts';
+import { type ChangeRequest, causeOf } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { notSaved } from '../../storage/files/append-file.ts';
 import type { NamedSnapshots, SnapshotInfo } from '../../storage/world/named-snapshots.ts';
@@ -15,7 +15,7 @@ import { removeIfPossible } from '../../system/files-in-use.ts';
 import { makeTemporary } from '../../system/temporary.ts';
 import { type ArchiveSource, archiveOf } from './archive.ts';
 import { briefDifference, seesRecord, toCommitView, toComparison } from './history-routes.ts';
-import { differenceBetween, type HistoryService, type Undoing } from './history-service.ts';
+import { differenceBetween, type HistoryService } from './history-service.ts';
 import { type ArchiveTarget, planImport } from './plan-import.ts';
 
 export function snapshotRouter(
@@ -67,7 +67,7 @@ async function receiveArchive(
   req: Request,
   historyService: HistoryService,
   target: ArchiveTarget,
-  { isDry, ...initiator }: Undoing & { isDry: boolean },
+  { isDry, ...initiator }: ChangeRequest & { isDry: boolean },
 ): Promise<ImportView> {
   const folder = await makeTemporary('import');
   try {

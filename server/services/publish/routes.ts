@@ -8,7 +8,7 @@ import { PlatformError } from '../../model/errors.ts';
 import { memberOf } from '../../model/json.ts';
 import type { KeyedLog } from '../../model/keyed-log.ts';
 import type { StoredResource } from '../../model/record.ts';
-import { pathOf } from '../../model/resource-path.ts';
+import { currentPathOf } from '../../model/resource-path.ts';
 import { fqonOf, owningOrganization } from '../../model/rules/hierarchy.ts';
 import { unsetVariables } from '../../model/unset-variables.ts';
 import { digestOf } from './exportable-resource.ts';
@@ -72,7 +72,7 @@ async function prepare(
   const { metaUrl, hosts } = ownAddresses();
   const localPlatform = new Platform(metaUrl, req.headers.authorization ?? '', 'all');
   const remotePlatform = await Platform.signIn(request.metaUrl, request.credentials, location.fqon, linkLocalHosts);
-  const path = pathOf(environment, (id) => view.find(id));
+  const path = currentPathOf(view, environment);
   const isPush = request.direction === 'push';
   const snapshots = {
     here: await snapshotOf(localPlatform, fqonOf(view, owningOrganization(view, environment)), environment.id, path),

@@ -1,15 +1,11 @@
 import type { Request } from 'express';
 import { changeSourceOf } from '../../api/server/authenticate.ts';
 import type { Caller } from '../../model/caller.ts';
-import { type Cause, COMMIT_HEADER } from '../../model/commit.ts';
+import { type ChangeRequest, COMMIT_HEADER } from '../../model/commit.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { readTraceParent } from '../../model/trace.ts';
 
-export interface Actor {
-  caller: Caller;
-  via: Cause['via'];
-  requestId?: string;
-  traceId?: string | undefined;
+export interface Actor extends ChangeRequest {
   /** Query parameters of the request (D-126). */
   args?: Record<string, string>;
   onCommit?(seq: number): void;

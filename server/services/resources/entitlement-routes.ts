@@ -9,7 +9,7 @@ import type { StoredResource, Uuid } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
 import { typeIdOf, USER } from '../../model/type-names.ts';
-import { GROUP } from '../../model/types/group.ts';
+import { GROUP, isIdentity } from '../../model/types/group.ts';
 import { SECURITY_KEY } from '../../model/types/schema-parts.ts';
 import {
   type Entitlement,
@@ -20,7 +20,6 @@ import {
   noneAsUndefined,
 } from '../security/entitlements.ts';
 import type { Actor } from './actor.ts';
-import { requireWithin } from './record-builder.ts';
 import type { Renderer } from './renderer.ts';
 import {
   type ExtraInput,
@@ -47,10 +46,10 @@ export function entitlementsFor(service: ResourceRouteParts['service'], finder: 
     for (const [index, id] of ids.entries()) {
       const pointer = `/properties/identities/${index}`;
       const found = view.find(id);
-      if (found?.type !== USER && found?.type !== GROUP)
-        throw invalid(pointer, `is not the id of a user or group: ${id}`);
+      if (!isIdentity(found)) throw invalid(pointer, `is not the id of a user or group: ${id}`);
       if (before.includes(id)) continue;
-      requireWithin(service.drafts.naming(actor, resource), found.type === USER ? aUser : aGroup, found, pointer);
+      const target = found.type === USER ? aUser : aGroup;
+      service.drafts.requireReach(actor, target, found, { parent: resource, pointer });
     }
   };
 

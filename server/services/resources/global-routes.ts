@@ -18,7 +18,7 @@ import {
 import { ENTITLEMENT, type Entitlements } from './entitlement-routes.ts';
 import { listFromAbove } from './paths.ts';
 import type { Renderer } from './renderer.ts';
-import { created, type ExtraInput, inForm, type Listing, list, type ResourceRouteParts, read } from './selection.ts';
+import { create, type ExtraInput, inForm, type Listing, list, type ResourceRouteParts, read } from './selection.ts';
 
 /** Routes of the platform as a whole, and of organizations by name (D-005, D-015, D-016, D-188, D-189). */
 export function globalRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
@@ -51,12 +51,10 @@ export function globalRouter({ service, answer }: ResourceRouteParts): MountedRo
   return [
     ...answer(organizationRoutes, {
       listAllOrganizations: (input) => listAll(input, 'orgs'),
-      createTopOrganization: async ({ actor, body, ...input }) =>
-        created(await service.create(actor, view.root.id, 'orgs', body), input),
+      createTopOrganization: (input) => create(service, input, view.root, 'orgs'),
       searchOrganizations: (input) => names(input, view.all('orgs')),
       readOrganizationByName: (input) => read(input, input.found.fqon),
-      createSubOrganization: async ({ actor, body, found, ...input }) =>
-        created(await service.create(actor, found.fqon.id, 'orgs', body), input),
+      createSubOrganization: (input) => create(service, input, input.found.fqon, 'orgs'),
       async patchOrganizationByName({ actor, renderer, body, found }) {
         return renderer.record(await service.patch(actor, found.fqon.id, body, renderer));
       },

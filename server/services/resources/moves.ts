@@ -4,7 +4,13 @@ import { newId, type StoredResource, type Uuid, type WorldView } from '../../mod
 import { typeOf, typeOfWord } from '../../model/registry.ts';
 import { ancestors, closestAncestor, ENVIRONMENT } from '../../model/rules/hierarchy.ts';
 import { referencesIn, replaceReferences } from '../../model/rules/references.ts';
-import { getProvider, isContainerEngine, isLambdaProvider, requireFit } from '../../model/types/provider-rules.ts';
+import {
+  getProvider,
+  isContainerEngine,
+  isLambdaProvider,
+  requireFit,
+  visibleProviders,
+} from '../../model/types/provider-rules.ts';
 import type { Actor } from './actor.ts';
 import type { Action, Policies } from './policies.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -234,13 +240,11 @@ export class Moves {
   #providerAt(source: StoredResource, target: StoredResource): Uuid {
     const { view } = this.#service;
     const sourceProvider = getProvider(view, idIn(source.properties.provider) ?? '');
-    const candidates = [...ancestors(view, target)].flatMap((at) => [...view.children(at.id, 'providers')]);
+    const candidates = visibleProviders(view, target, (type) => type === sourceProvider.type);
+    const idsAbove = [...ancestors(view, target)].map(({ id }) => id);
     const fits = (provider: StoredResource) => {
       // Nothing at the target refers to the source's environment.
-      if (provider.parent === source.parent && provider.parent !== target.id) {
-        const isShared = [...ancestors(view, target)].some(({ id }) => id === provider.parent);
-        if (!isShared) return false;
-      }
+      if (provider.parent === source.parent && !idsAbove.includes(provider.parent ?? '')) return false;
       try {
         requireFit(view, provider, target);
         return true;
@@ -248,9 +252,7 @@ export class Moves {
         return false;
       }
     };
-    const chosen = [sourceProvider, ...candidates.filter((candidate) => candidate.type === sourceProvider.type)].find(
-      fits,
-    );
+    const chosen = [sourceProvider, ...candidates].find(fits);
     if (!chosen)
       throw new PlatformError(
         'environment_mismatch',

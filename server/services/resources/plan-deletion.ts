@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ErrorDetail, PlatformError } from '../../model/errors.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import { pathOf } from '../../model/resource-path.ts';
+import { currentPathOf } from '../../model/resource-path.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
 import { ancestors } from '../../model/rules/hierarchy.ts';
 import { onDelete, withoutReference } from '../../model/rules/references.ts';
@@ -57,7 +57,7 @@ function requireUnmounted(view: WorldView, target: StoredResource, removed: Read
     if (mounts.length === 0 || mounted === target || ![...ancestors(view, mounted)].includes(target)) continue;
     const found = mounts.map((mount) => ({
       pointer: `/resources/${mount.id}`,
-      message: `${name(mount)} (${pathOf(mount, (id) => view.find(id))}) mounts its ${name(mounted)}`,
+      message: `${name(mount)} (${currentPathOf(view, mount)}) mounts its ${name(mounted)}`,
     }));
     details.push(...found);
   }

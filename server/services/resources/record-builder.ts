@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Authorizer, Caller } from '../../model/caller.ts';
+import type { Authorizer } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { type Json, memberOf } from '../../model/json.ts';
 import type { ReferenceTarget } from '../../model/property-facts.ts';
@@ -40,12 +40,7 @@ export class RecordBuilder {
   /** A new record. Throws 409 for a duplicate name, 403 for references out of reach, and the errors of its type. */
   create(actor: Actor, input: RecordInput, parent: StoredResource): Drafted {
     this.#requireFreeName(input, parent);
-    requireRoot(actor, input);
-    requireReach(this.naming(actor, parent), input);
-    if (typeOf(input).collection === 'rules') requireKnownActions(input);
-    const { properties, derived = [] } = typeOf(input).validate?.(input, this.#contextBelow(parent)) ?? {
-      properties: input.properties,
-    };
+    const { properties, derived = [] } = this.#validate(actor, input, parent);
     const at = this.#now();
     const userId = actor.caller.userId;
     const provenance = {
@@ -72,15 +67,24 @@ export class RecordBuilder {
     // The rules of the type are about the name and the properties. A limit may have been lowered since (D-096).
     else if (input.properties === before.properties)
       return { record: this.#stamped(actor, as(before.properties)), derived: [] };
-    requireRoot(actor, input, before);
-    requireReach(this.naming(actor, parent), input, before);
-    if (typeOf(input).collection === 'rules') requireKnownActions(input, before);
-    const context = { ...this.#contextBelow(parent), previous: before };
-    const { properties, derived = [] } = typeOf(before).validate?.(input, context) ?? { properties: input.properties };
+    const { properties, derived = [] } = this.#validate(actor, input, parent, before);
     const after = as(properties);
     // The rules of the type can restore the old value: then nothing has changed.
     const isSame = properties !== input.properties && isDeepStrictEqual(before, after);
     return { record: isSame ? before : this.#stamped(actor, after), derived };
+  }
+
+  /** Returns the properties to store, and further records, after all checks except for the name. */
+  #validate(actor: Actor, input: RecordInput, parent: StoredResource, before?: StoredResource) {
+    const { view, constraints } = this.#options;
+    requireRoot(actor, input, before);
+    for (const { reference, resource } of newlyNamed(view, input, before)) {
+      this.requireReach(actor, reference.target, resource, { parent, pointer: reference.pointer });
+    }
+    const type = typeOf(input);
+    if (type.collection === 'rules') requireKnownActions(input, before);
+    const context: WriteContext = { ...constraints, view, parent, ...(before && { previous: before }) };
+    return type.validate?.(input, context) ?? { properties: input.properties };
   }
 
   /** A record after a change, with time and user. Changes of permissions do not count as changes of the resource. */
@@ -107,15 +111,18 @@ export class RecordBuilder {
     throw new PlatformError('name_taken', `${noun} '${input.name}' already exists ${where}`);
   }
 
-  /** Returns who refers to a resource: in a record below a resource, or in its entitlements. */
-  naming(actor: Actor, parent: StoredResource): Naming {
+  /** Throws 403 with the missing right unless the actor may refer to a resource in a record below `parent`, or in its entitlements (D-117). */
+  requireReach(
+    { caller }: Actor,
+    { right, free }: ReferenceTarget,
+    resource: StoredResource,
+    { parent, pointer }: { parent: StoredResource; pointer: string },
+  ): void {
     const { view, authorizer } = this.#options;
-    return { view, authorizer, caller: actor.caller, parent };
-  }
-
-  #contextBelow(parent: StoredResource): WriteContext {
-    const { view, constraints } = this.#options;
-    return { ...constraints, view, parent };
+    if (caller.isRoot) return;
+    if (free === 'near' && isNear(view, resource, parent)) return;
+    if (free === 'public' && resource.properties.public !== false) return;
+    requireRightTo(authorizer, { caller, action: `${typeOf(resource).singular}.${right}`, resource, pointer });
   }
 
   #now(): string {
@@ -148,34 +155,4 @@ export function optionalMembers<T, V>(record: {
 }) {
   const { description, tags, variables } = record;
   return { ...(description !== undefined && { description }), ...(tags && { tags }), ...(variables && { variables }) };
-}
-
-type Named = Pick<StoredResource, 'type' | 'properties'>;
-
-interface Naming {
-  view: WorldView;
-  authorizer: Authorizer;
-  caller: Caller;
-  /** Parent of the record, now or after the change. */
-  parent: StoredResource;
-}
-
-/** Checks new references: the target exists (400, 404, 422 as the property says) and is within the caller's reach (403, D-117). */
-function requireReach(naming: Naming, record: Named, before?: Named): void {
-  for (const { reference, resource } of newlyNamed(naming.view, record, before)) {
-    requireWithin(naming, reference.target, resource, reference.pointer);
-  }
-}
-
-/** Throws 403 with the missing right unless a resource may be named there (D-117). */
-export function requireWithin(
-  { view, authorizer, caller, parent }: Naming,
-  { right, free }: ReferenceTarget,
-  resource: StoredResource,
-  pointer: string,
-): void {
-  if (caller.isRoot) return;
-  if (free === 'near' && isNear(view, resource, parent)) return;
-  if (free === 'public' && resource.properties.public !== false) return;
-  requireRightTo(authorizer, { caller, action: `${typeOf(resource).singular}.${right}`, resource, pointer });
 }

@@ -53,6 +53,13 @@ export class ResourceService {
     return this.#options.store.view;
   }
 
+  /** The current record; throws 404 if there is none. */
+  get(id: Uuid): StoredResource {
+    const resource = this.view.find(id);
+    if (!resource) throw new PlatformError('not_found', `resource ${id} not found`);
+    return resource;
+  }
+
   /** Throws 403 unless the caller may do the action on the resource (D-117, D-118). */
   demand(actor: Actor, action: string, resource: StoredResource): void {
     requireRightTo(this.#options.authorizer, { caller: actor.caller, action, resource });
@@ -77,12 +84,12 @@ export class ResourceService {
   /** Creates a resource from a POST body (D-030). Throws 400, 403, 404, 409, 422 as the type decides. */
   async create(actor: Actor, parentId: Uuid, collection: TypeWord, body: Json | undefined): Promise<StoredResource> {
     const type = typeOfWord(collection);
-    this.demand(actor, `${type.singular}.create`, this.#present(parentId));
+    this.demand(actor, `${type.singular}.create`, this.get(parentId));
     const envelope = parseEnvelope(body, type);
     const typeName = typeNameIn(envelope, type);
     const written = await this.#withHashedSecrets(type, parseProperties(type, envelope.properties));
 
-    const parent = this.#present(parentId);
+    const parent = this.get(parentId);
     // A resource that a policy keeps pending can be created again, in place of the pending one (D-127).
     const pending = this.view.named(collection, envelope.name, parent.id).find(({ state }) => state === 'Pending');
     const id = envelope.id === undefined ? (pending?.id ?? newId()) : parseUuid(envelope.id);
@@ -144,8 +151,8 @@ export class ResourceService {
     id: Uuid,
     change: (before: StoredResource) => { grants: StoredResource['grants'] | undefined; properties?: JsonObject },
   ): Promise<StoredResource> {
-    const { grants: _, ...before } = this.#present(id);
-    const { grants, properties } = change(this.#present(id));
+    const { grants: _, ...before } = this.get(id);
+    const { grants, properties } = change(this.get(id));
     const after = this.drafts.touched(actor, {
       ...before,
       ...(grants && { grants }),
@@ -157,7 +164,7 @@ export class ResourceService {
 
   /** Deletes a resource with everything below it (D-128, D-129). Throws 403, or 409 with the reason. */
   async remove(actor: Actor, id: Uuid, query: DeletionQuery = UNFORCED): Promise<void> {
-    const target = this.#present(id);
+    const target = this.get(id);
     this.demand(actor, `${typeOf(target).singular}.delete`, target);
     const { policies } = this.#options;
     const { removed, updated } = planDeletion(this.view, target, query);
@@ -183,7 +190,7 @@ export class ResourceService {
 
   /** The current record, if the caller may change it. */
   #changeable(actor: Actor, id: Uuid, verb: string): StoredResource {
-    const first = this.#present(id);
+    const first = this.get(id);
     this.requireChange(actor, first, verb);
     return first;
   }
@@ -197,7 +204,7 @@ export class ResourceService {
   ): Promise<StoredResource> {
     const { id } = first;
     for (;;) {
-      const before = this.#present(id);
+      const before = this.get(id);
       const type = typeOf(before);
       const envelope = envelopeFor(before);
       const written =
@@ -267,14 +274,8 @@ export class ResourceService {
     }
   }
 
-  #present(id: Uuid): StoredResource {
-    const resource = this.view.find(id);
-    if (!resource) throw new PlatformError('not_found', `resource ${id} not found`);
-    return resource;
-  }
-
   #companion(actor: Actor, { collection, parent: parentId, ...input }: DerivedRecord): StoredResource {
-    const parent = this.#present(parentId);
+    const parent = this.get(parentId);
     this.demand(actor, `${typeOfWord(collection).singular}.create`, parent);
     return this.#unlessSuppressed(this.drafts.create(actor, input, parent).record);
   }

@@ -9,7 +9,7 @@ import { typeWords } from '../../model/registry.ts';
 import { actionsOf, allActions } from '../../model/rules/actions.ts';
 import { actionsOfRole, roleOf } from '../../model/rules/roles.ts';
 import { USER } from '../../model/type-names.ts';
-import { GROUP, groupsOf } from '../../model/types/group.ts';
+import { groupsOf, isIdentity } from '../../model/types/group.ts';
 import { entitlementsOf, grantsAfter, isEntitled } from '../security/entitlements.ts';
 import { actorOf } from './actor.ts';
 import type { ResourceService } from './resource-service.ts';
@@ -46,8 +46,7 @@ export function roleRouter(service: Pick<ResourceService, 'view' | 'setGrants'>,
       const { sees } = visibilityFor(guard, caller);
       const demand = (identity: string, pointer: string): Uuid => {
         const id = identity.toLowerCase();
-        const { type } = view.find(id) ?? {};
-        if ((type === USER || type === GROUP) && sees(id)) return id;
+        if (isIdentity(view.find(id)) && sees(id)) return id;
         throw invalid(pointer, `is not a user or group that you may view: ${identity}`);
       };
       const ids = identities.map((id, at) => demand(id, `/identities/${at}`));

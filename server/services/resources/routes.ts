@@ -40,7 +40,7 @@ import { isResourcePath, listBelow, listOwned, noRoute, ofReferringList, pathRes
 import type { DeletionQuery } from './plan-deletion.ts';
 import type { ProviderDefaults } from './provider-defaults.ts';
 import { type RecordView, RenderedTexts, Renderer } from './renderer.ts';
-import { created, type ExtraInput, type Listing, list, type ResourceRouteParts, read } from './selection.ts';
+import { create, type ExtraInput, type Listing, list, type ResourceRouteParts, read } from './selection.ts';
 import { type StatusOptions, statusRouter } from './status-routes.ts';
 
 export interface ResourceRoutesOptions {
@@ -221,8 +221,7 @@ function recordRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
   return answer(openRoutes, {
     listRecords: (input) => listOf(input, input.path.word, listOwned, input.found.fqon),
     actOnList: refuseAction,
-    createRecord: async ({ actor, body, found, ...input }) =>
-      created(await service.create(actor, found.fqon.id, found.new_word, body), input),
+    createRecord: (input) => create(service, input, input.found.fqon, input.found.new_word),
     patchList: refuseListPatch,
     readRecord: (input) => read(input, input.found.resource_id),
     patchRecord: (input) => patch(input, input.found.resource_id),
@@ -230,8 +229,7 @@ function recordRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
     deleteRecord: (input) => remove(input, input.found.resource_id),
     listChildRecords: (input) => listOf(input, input.path.child_word, listBelow, input.found.resource_id),
     actOnChildren: refuseAction,
-    createChild: async ({ actor, body, found, ...input }) =>
-      created(await service.create(actor, found.parent_id.id, found.new_word, body), input),
+    createChild: (input) => create(service, input, input.found.parent_id, input.found.new_word),
     patchChildren: refuseListPatch,
     readChild: (input) => read(input, input.found.child_id),
     patchChild: (input) => patch(input, input.found.own_id),
@@ -242,11 +240,7 @@ function recordRouter({ service, answer }: ResourceRouteParts): MountedRoute[] {
 
 /** Migrate, promote and scale: `POST F/containers|lambdas/{id}/...`, 202 with the full record (D-008, D-053, D-131). */
 function workloadRouter({ service, answer }: ResourceRouteParts, moves: Moves, maxInstances: number): MountedRoute[] {
-  const accepted = ({ renderer }: ExtraInput, id: string): RecordView => {
-    const record = service.view.find(id);
-    if (!record) throw new PlatformError('not_found', `resource ${id} not found`);
-    return renderer.record(record);
-  };
+  const accepted = ({ renderer }: ExtraInput, id: Uuid): RecordView => renderer.record(service.get(id));
   const { migrate, promote } = openTypeRoutes;
   const rows = { migrate, promote, ...scaleRoutes };
   return answer(rows, {

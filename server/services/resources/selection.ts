@@ -126,11 +126,14 @@ export interface ResourceRouteParts {
   answer<Table extends Routes>(table: Table, handlers: Handlers<Table, PathResolvers, ExtraInput>): MountedRoute[];
 }
 
-/** The answer of a create: the new record, and where it is (D-008). */
-export function created(
-  resource: StoredResource,
-  { renderer, res }: { renderer: Renderer; res: Response },
-): RecordView {
+/** Creates a resource from the body of a request; answers with the new record, and where it is (D-008). */
+export async function create(
+  service: ResourceService,
+  { actor, renderer, body, res }: ExtraInput & { body: Json | undefined; res: Response },
+  parent: StoredResource,
+  collection: TypeWord,
+): Promise<RecordView> {
+  const resource = await service.create(actor, parent.id, collection, body);
   res.set('Location', renderer.hrefOf(resource));
   return renderer.record(resource);
 }

@@ -6,7 +6,7 @@ import { isJsonObject, type Json, type JsonObject, memberOf } from '../../model/
 import { pointerTo, segmentsOf } from '../../model/patch/pointer.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf, typeOfWord } from '../../model/registry.ts';
-import { pathOf } from '../../model/resource-path.ts';
+import { currentPathOf } from '../../model/resource-path.ts';
 import { actionsOf } from '../../model/rules/actions.ts';
 import { allBelow } from '../../model/rules/hierarchy.ts';
 import { replaceAt } from '../../model/rules/property-places.ts';
@@ -14,6 +14,7 @@ import { replaceReferences } from '../../model/rules/references.ts';
 import { hashedProperties, replaceSecrets } from '../../model/rules/secrets.ts';
 import { parseTypeName } from '../../model/type-names.ts';
 import type { TypeWord } from '../../model/type-words.ts';
+import { isIdentity } from '../../model/types/group.ts';
 import { mountedIds } from '../../model/types/mounts.ts';
 import { descendants, NOT_EXPORTED, type Seed, type SeedNode, storedSecret } from './seed-node.ts';
 import { type Found, LITERAL, SeedScope } from './seed-scope.ts';
@@ -189,8 +190,7 @@ class Application {
     );
     if (isDeepStrictEqual(plainGrants(this.#target.view.find(id)?.grants), expectedGrants)) return;
     for (const identity of Object.values(expectedGrants).flatMap(({ add = [] }) => add)) {
-      const found = this.#target.view.find(identity);
-      if (found && identityWords.includes(typeOf(found).collection)) continue;
+      if (isIdentity(this.#target.view.find(identity))) continue;
       throw this.#seed.errorAt([...node.path, 'entitlements'], `${identity} is not the id of a user or group`);
     }
     await this.#target.setGrants(id, expectedGrants);
@@ -245,7 +245,7 @@ async function pruneWorld(
   const remove = async (record: StoredResource): Promise<void> => {
     if (!doomed.delete(record.id)) return;
     for (const dependant of [...view.children(record.id), ...view.referrers(record.id)]) await remove(dependant);
-    const path = pathOf(record, (id) => view.find(id));
+    const path = currentPathOf(view, record);
     try {
       await target.remove(record.id);
     } catch (cause) {

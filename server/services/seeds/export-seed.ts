@@ -5,7 +5,7 @@ import { type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
 import { isUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { typeOf, typeWordsFrom } from '../../model/registry.ts';
-import { pathOf } from '../../model/resource-path.ts';
+import { currentPathOf } from '../../model/resource-path.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
 import { toDefaultsView } from '../../model/rules/provider-defaults.ts';
 import { namedBy, replaceReferences } from '../../model/rules/references.ts';
@@ -81,7 +81,7 @@ class Export {
     this.#addChildren(organization);
     this.#makeForms(root, this.#addReferences(organization));
     const contents: JsonObject = {
-      ...(organization !== root && { scope: this.#pathOf(this.#recordOf(organization)) }),
+      ...(organization !== root && { scope: currentPathOf(this.#view, this.#recordOf(organization)) }),
       ...(!this.#builtIn.areDefaultsComplete && { defaultProviders: false }),
       ...this.#forms.get(root),
       ...this.#collections(root),
@@ -180,11 +180,7 @@ class Export {
         return false;
       }
     };
-    return [target.name, this.#pathOf(target)].find(leadsThere) ?? id;
-  }
-
-  #pathOf(record: StoredResource): string {
-    return pathOf(record, (id) => this.#view.find(id));
+    return [target.name, currentPathOf(this.#view, target)].find(leadsThere) ?? id;
   }
 
   #collections(node: SeedNode): JsonObject {

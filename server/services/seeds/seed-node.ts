@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Json, type JsonObject, memberOf } from '../../model/json.ts';
+import { elementsOf, type Json, type JsonObject, memberOf } from '../../model/json.ts';
 import type { OutboundRulesRequest } from '../../model/outbound-rules-request.ts';
 import { resourceTypes } from '../../model/registry.ts';
 import type { TypeWord } from '../../model/type-words.ts';
@@ -67,8 +67,7 @@ export function storedSecret(stored: JsonObject, properties: JsonObject, path: r
     );
   const [list, index, ...rest] = path;
   if (list !== 'items' || index === undefined) return at(stored, ...path);
-  const { items } = stored;
   const key = at(properties, list, index, 'key');
-  const item = Array.isArray(items) ? items.find((candidate) => memberOf(candidate, 'key') === key) : undefined;
+  const item = elementsOf(stored.items).find((candidate) => memberOf(candidate, 'key') === key);
   return item && at({ item }, 'item', ...rest);
 }

@@ -1,7 +1,7 @@
 import type { Operation } from 'fast-json-patch';
 import type { Change } from '../../model/commit.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Grant, StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import type { Grant, ResourcesById, StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import type { TypeWord } from '../../model/type-words.ts';
 import { WorldIndex } from '../../storage/world/world-index.ts';
 import { applyChanges, changesBetween, type WorldDifference } from '../../storage/world/world-patch.ts';
@@ -108,11 +108,11 @@ export function entriesOf(grants: Grants | undefined, refer: (id: Uuid) => strin
 /** A copy of a world to try changes on: commits change the copy only, and what they come to can be read off in the end. */
 export class TrialWorld implements Pick<WorldStore, 'view' | 'commit'> {
   /** The copied world. Its records are shared, since records never change in place. */
-  readonly before: ReadonlyMap<Uuid, StoredResource>;
+  readonly before: ResourcesById;
   readonly #index: WorldIndex;
   readonly #present: Map<Uuid, StoredResource>;
 
-  constructor(resources: ReadonlyMap<Uuid, StoredResource>) {
+  constructor(resources: ResourcesById) {
     this.before = new Map(resources);
     this.#present = new Map(resources);
     this.#index = WorldIndex.indexOf(resources.values());

@@ -14,7 +14,7 @@ import { PlatformError } from '../../model/errors.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { describeRule, type OutboundRule } from '../../model/outbound-rule.ts';
 import type { OutboundRulesRequest } from '../../model/outbound-rules-request.ts';
-import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import type { ResourcesById, StoredResource, Uuid, WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
 import { pathOf } from '../../model/resource-path.ts';
 import { HIDDEN } from '../../model/rules/masking.ts';
@@ -185,7 +185,7 @@ function withoutTrialId(change: SeedChange): SeedChange {
 const { compare } = jsonPatch;
 
 interface AppliedWorld extends Pick<FormOptions, 'typePrefix'> {
-  before: ReadonlyMap<Uuid, StoredResource>;
+  before: ResourcesById;
   after: WorldView;
 }
 

@@ -21,6 +21,12 @@ export interface Retention {
   maxBytes: number;
 }
 
+export interface JournalOptions {
+  fsync: FsyncPolicy;
+  retention: Retention;
+  onWarning(message: string): void;
+}
+
 /** `journal.jsonl` after the files in `history/`, without gaps. The snapshot's `seq` tells which the world needs. */
 export class Journal {
   readonly #files: StoreFiles;
@@ -41,10 +47,9 @@ export class Journal {
   /** Opens the journal and replays the commits after a snapshot. Throws StoreError on damage or a gap. */
   static async open(
     files: StoreFiles,
-    options: { fsync: FsyncPolicy; retention: Retention },
+    { fsync, retention, onWarning }: JournalOptions,
     afterSeq: number,
     apply: (commit: Commit) => void,
-    onWarning: (message: string) => void,
   ): Promise<Journal> {
     const names = [...(await segmentsAfter(files, afterSeq)), JOURNAL_FILE];
     let appliedSeq = afterSeq;
@@ -74,13 +79,13 @@ export class Journal {
         }),
       });
     }
-    const file = new AppendFile(files, JOURNAL_FILE, options.fsync, end?.sizeBytes, end?.isTorn);
+    const file = new AppendFile(files, JOURNAL_FILE, fsync, end?.sizeBytes, end?.isTorn);
     if (!end) await file.create();
-    if (firstSeq > 0) return new Journal(files, options.retention, file, firstSeq, lastSeq);
-    return new Journal(files, options.retention, file, appliedSeq + 1, appliedSeq);
+    if (firstSeq > 0) return new Journal(files, retention, file, firstSeq, lastSeq);
+    return new Journal(files, retention, file, appliedSeq + 1, appliedSeq);
   }
 
-  static reportMissing(files: StoreFiles, afterSeq: number, onWarning: (message: string) => void): void {
+  static reportMissing(files: StoreFiles, afterSeq: number, { onWarning }: JournalOptions): void {
     const exists = (name: string) => files.readAt(name, 0, 0) !== undefined;
     if (!files.wasKilled || exists(JOURNAL_FILE) || exists(`${JOURNAL_FILE}${NEXT}`)) return;
     onWarning(

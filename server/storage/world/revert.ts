@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { Commit } from '../../model/commit.ts';
 import type { ErrorDetail } from '../../model/errors.ts';
-import { segmentsOf } from '../../model/patch/pointer.ts';
-import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
+import { isJsonObject, memberOf } from '../../model/json.ts';
+import { segmentsOf, valueAt } from '../../model/patch/pointer.ts';
+import type { ResourcesById, StoredResource, WorldView } from '../../model/record.ts';
 import { tryOperations, type WorldDifference } from './world-patch.ts';
 
 const { applyPatch, compare, deepClone } = jsonPatch;
@@ -26,10 +27,7 @@ export function revertState(
     operations.every(({ path, ...operation }) => {
       const [, id = '', ...segments] = segmentsOf(path);
       if (segments[0] === 'modified') return true;
-      const value = segments.reduce<unknown>(
-        (parent, name) => (isObject(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined),
-        present.find(id),
-      );
+      const value = valueAt(present.find(id), segments);
       return isDeepStrictEqual(value, 'value' in operation ? operation.value : undefined);
     });
   return areInPlace(inverse) ? 'undone' : areInPlace(ops) ? 'undoable' : 'changed-since';
@@ -38,8 +36,8 @@ export function revertState(
 /** Plans to undo an older commit: its changes must still be as in `resourcesAfter`, the world right after it. An array counts as one value. */
 export function planRevert(
   commit: Pick<Commit, 'inverse'>,
-  resourcesAfter: ReadonlyMap<Uuid, StoredResource>,
-  present: ReadonlyMap<Uuid, StoredResource>,
+  resourcesAfter: ResourcesById,
+  present: ResourcesById,
 ): RevertPlan {
   const plan: RevertPlan = { put: [], remove: [], conflicts: [] };
   for (const { before: after, after: before } of tryOperations(resourcesAfter, commit.inverse)) {
@@ -83,16 +81,10 @@ const pathsOf = (before: object, after: object) => compare(before, after).map(({
 
 /** Are two documents equal in everything that an operation at the pointer depends on? */
 function isSameAt(a: unknown, b: unknown, pointer: string): boolean {
-  const segments = segmentsOf(pointer);
   let [x, y]: unknown[] = [a, b];
-  for (const segment of segments) {
-    if (Array.isArray(x) || !isObject(x) || !isObject(y) || Array.isArray(y)) break;
-    x = Object.hasOwn(x, segment) ? x[segment] : undefined;
-    y = Object.hasOwn(y, segment) ? y[segment] : undefined;
+  for (const segment of segmentsOf(pointer)) {
+    if (!isJsonObject(x) || !isJsonObject(y)) break;
+    [x, y] = [memberOf(x, segment), memberOf(y, segment)];
   }
   return isDeepStrictEqual(x, y);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }

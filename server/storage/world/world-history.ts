@@ -1,6 +1,6 @@
 import type { Commit } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
-import type { StoredResource, Uuid } from '../../model/record.ts';
+import type { ResourcesById } from '../../model/record.ts';
 import type { Journal } from './journal.ts';
 import type { LiveWorld } from './world-file.ts';
 import { applyChanges, tryOperations } from './world-patch.ts';
@@ -11,7 +11,7 @@ export type Moment = { seq: number } | { atMs: number };
 /** A past world. Records are never changed in place: unchanged ones are shared with the current world. */
 export interface PastWorld {
   seq: number;
-  resources: ReadonlyMap<Uuid, StoredResource>;
+  resources: ResourcesById;
 }
 
 /** Past worlds, by undoing commits from the current one: the time depends on their number, and only the journal is needed on disk. */

@@ -3,7 +3,7 @@ import jsonPatch, { type Operation } from 'fast-json-patch';
 import type { Change } from '../../model/commit.ts';
 import { PlatformError } from '../../model/errors.ts';
 import { partCopier } from '../../model/patch/patch.ts';
-import { isUuid, type StoredResource, type Uuid } from '../../model/record.ts';
+import { isUuid, type ResourcesById, type StoredResource, type Uuid } from '../../model/record.ts';
 
 const { applyOperation, applyPatch, compare, deepClone, JsonPatchError } = jsonPatch;
 
@@ -40,7 +40,7 @@ export function changeBetween(
 }
 
 /** Computes the changes that operations make, on copies. Throws 422 if an operation does not apply. */
-export function tryOperations(resources: Resources, operations: readonly Operation[]): Change[] {
+export function tryOperations(resources: ResourcesById, operations: readonly Operation[]): Change[] {
   const ids = new Set(operations.flatMap(idsNamedIn));
   const copies: Record<Uuid, StoredResource> = {};
   for (const id of ids) {
@@ -92,15 +92,13 @@ function notApplicable(error: unknown): PlatformError {
   });
 }
 
-type Resources = ReadonlyMap<Uuid, StoredResource>;
-
 export interface WorldDifference {
   put: StoredResource[];
   remove: Uuid[];
 }
 
 /** The changes from one world to another. Records that are the same objects, as nearly all of a past world are, take no time. */
-export function changesBetween(from: Resources, to: Resources): WorldDifference {
+export function changesBetween(from: ResourcesById, to: ResourcesById): WorldDifference {
   return {
     put: [...to.values()].filter((record) => !isDeepStrictEqual(from.get(record.id), record)),
     remove: [...from.keys()].filter((id) => !to.has(id)),

@@ -14,7 +14,7 @@ import {
   type StoreFiles,
 } from '../files/files.ts';
 import { FolderFiles } from '../files/folder-files.ts';
-import { Journal, type Retention, snapshotMissing } from './journal.ts';
+import { Journal, type JournalOptions, type Retention, snapshotMissing } from './journal.ts';
 import { type LiveWorld, parseWorldFile, worldFileContent } from './world-file.ts';
 import { WorldHistory } from './world-history.ts';
 import { WorldIndex } from './world-index.ts';
@@ -59,7 +59,7 @@ export async function openStore(options: StoreOptions): Promise<WorldStore> {
 }
 
 export async function openStoreIn(files: StoreFiles, options: Omit<StoreOptions, 'medium'>): Promise<WorldStore> {
-  const adapter = new WorldAdapter(files, options.fsync ?? 'batch', options.retention ?? KEEP_ALL, options.onWarning);
+  const adapter = new WorldAdapter(files, options);
   const low = new Low<LiveWorld | null>(adapter, null);
   await low.read();
   if (!low.data) {
@@ -257,18 +257,14 @@ const SNAPSHOT_MIN_BYTES = 4 * 1024 * 1024;
  */
 class WorldAdapter implements Adapter<LiveWorld | null> {
   readonly #files: StoreFiles;
-  readonly #fsync: FsyncPolicy;
-  readonly #retention: Retention;
-  readonly #onWarning: (message: string) => void;
+  readonly #options: JournalOptions;
   #journal: Journal | undefined;
   #snapshotSeq = -1;
   #journalLimitBytes = SNAPSHOT_MIN_BYTES;
 
-  constructor(files: StoreFiles, fsync: FsyncPolicy, retention: Retention, onWarning: (message: string) => void) {
+  constructor(files: StoreFiles, { fsync = 'batch', retention = KEEP_ALL, onWarning }: Omit<StoreOptions, 'medium'>) {
     this.#files = files;
-    this.#fsync = fsync;
-    this.#retention = retention;
-    this.#onWarning = onWarning;
+    this.#options = { fsync, retention, onWarning };
   }
 
   /** The world on disk, or null if there is none. Throws StoreError if it is damaged; nothing is changed then. */
@@ -281,7 +277,7 @@ class WorldAdapter implements Adapter<LiveWorld | null> {
       return null;
     }
     const world = parseWorldFile(this.#files.pathOf(WORLD_FILE), content);
-    Journal.reportMissing(this.#files, world.seq, this.#onWarning);
+    Journal.reportMissing(this.#files, world.seq, this.#options);
     this.#snapshotSeq = world.seq;
     this.#journalLimitBytes = Math.max(SNAPSHOT_MIN_BYTES, content.length);
     await this.#openJournal(world.seq, (commit) => {
@@ -323,7 +319,6 @@ class WorldAdapter implements Adapter<LiveWorld | null> {
   }
 
   async #openJournal(afterSeq: number, apply: (commit: Commit) => void): Promise<void> {
-    const options = { fsync: this.#fsync, retention: this.#retention };
-    this.#journal = await Journal.open(this.#files, options, afterSeq, apply, this.#onWarning);
+    this.#journal = await Journal.open(this.#files, this.#options, afterSeq, apply);
   }
 }

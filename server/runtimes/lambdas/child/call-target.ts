@@ -37,7 +37,7 @@ export function connectOptionsIn(args: readonly unknown[]): ConnectOptions {
 export function targetOf(
   options: ConnectOptions,
   crm: OwnCrm | undefined,
-  findName: (address: string) => string | undefined = () => undefined,
+  findName: (address: string) => string | undefined,
 ): OutboundTarget | undefined {
   const port = Number(options.port);
   if (options.path || !(port > 0)) return undefined;

@@ -4,14 +4,21 @@ import { monotonicMs } from '../../../system/clock.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
 import { failureOf, type OutboundCalls } from './outbound-calls.ts';
 
-interface ByteCounts {
+export type Transport = OutboundConnection['transport'];
+
+export interface DecidedDestination {
+  target: OutboundTarget;
+  verdict: OutboundVerdict | undefined;
+}
+
+export interface ByteCounts {
   sentBytes: number;
   receivedBytes: number;
 }
 
 /** A connection, reported once for each invocation that uses it. */
 export class ConnectionRecord {
-  transport: OutboundConnection['transport'];
+  transport: Transport;
   isConnected = false;
   caughtBy: OutboundNews['caughtBy'];
   readonly #calls: OutboundCalls;
@@ -28,8 +35,8 @@ export class ConnectionRecord {
 
   constructor(
     calls: OutboundCalls,
-    transport: OutboundConnection['transport'],
-    { target, verdict }: { target: OutboundTarget; verdict: OutboundVerdict | undefined },
+    transport: Transport,
+    { target, verdict }: DecidedDestination,
     countBytes: () => ByteCounts,
   ) {
     this.#calls = calls;

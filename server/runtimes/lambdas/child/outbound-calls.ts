@@ -11,7 +11,6 @@ import type { OutboundNews } from '../process/process-messages.ts';
 import { messageOf } from './error-text.ts';
 import { headOf } from './http-forms.ts';
 import { isRefusal } from './rule-error.ts';
-import { type OpenHead, sniffSocket } from './sniff-socket.ts';
 import {
   type ChangeableRequest,
   headerIn,
@@ -103,27 +102,19 @@ export class OutboundCalls {
     this.#report({ id, atMs: monotonicMs(), ...facts });
   }
 
-  watch(socket: Socket, connections: { markHttp(socket: Socket): void; use(socket: Socket): void }): () => OpenHead {
-    return sniffSocket(socket, {
-      http: () => connections.markHttp(socket),
-      otherBytes: () => connections.use(socket),
-      tunnel: () => this.onTunnel(socket),
-      requestStarted: (method, target, headers) => this.#recordRequest(socket, method, target, headers),
-      body: (call, side, part, headers) => this.takeBody(call, side, part, headers),
-      truncated: (call, contentLength, bodyBytes) => {
-        if (!this.#ids.has(call)) return;
-        const lengths = `Content-Length is ${contentLength}, but the body has ${bodyBytes} bytes`;
-        this.hint(
-          `a request's ${lengths}: the receiver reads only ${contentLength} of them. Set Buffer.byteLength(body), or leave the header out.`,
-        );
-      },
-      answered: (call, status) => this.report(call, { status }),
-      ended: (call) => this.report(call, { ended: true }),
-      lost: (call, error) => {
-        if (this.#followed.has(call)) return;
-        this.report(call, { ...(error === undefined ? { error: CUT_OFF } : failureOf(error)), ended: true });
-      },
-    });
+  /** The request's Content-Length is smaller than the body that was written. */
+  reportTruncated(call: object, contentLength: number, bodyBytes: number): void {
+    if (!this.#ids.has(call)) return;
+    const lengths = `Content-Length is ${contentLength}, but the body has ${bodyBytes} bytes`;
+    this.hint(
+      `a request's ${lengths}: the receiver reads only ${contentLength} of them. Set Buffer.byteLength(body), or leave the header out.`,
+    );
+  }
+
+  /** Nothing more will come; `error`: of the connection, if it had one. */
+  reportLost(call: object, error: unknown): void {
+    if (this.#followed.has(call)) return;
+    this.report(call, { ...(error === undefined ? { error: CUT_OFF } : failureOf(error)), ended: true });
   }
 
   /** One more part of a body; of a compressed one as it is sent. `headers`: names and values alternating. */
@@ -180,7 +171,8 @@ export class OutboundCalls {
     return found;
   }
 
-  #recordRequest(socket: Socket, method: string, target: string, headers: string[]): object {
+  /** A request's head is about to be sent. What is returned represents the call from now on. */
+  recordRequest(socket: Socket, method: string, target: string, headers: string[]): object {
     // As: Node's own note of whose turn it is on a connection.
     const { _httpMessage: request } = socket as Socket & { _httpMessage?: ClientRequest | null };
     const call = request ?? this.#announced.get(socket) ?? {};

@@ -1,8 +1,7 @@
 import { errorMonitor } from 'node:events';
 import type { Socket } from 'node:net';
-import type { OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
 import type { OutboundNews } from '../process/process-messages.ts';
-import { ConnectionRecord } from './connection-record.ts';
+import { type ByteCounts, ConnectionRecord, type DecidedDestination, type Transport } from './connection-record.ts';
 import type { OutboundCalls } from './outbound-calls.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
@@ -23,9 +22,9 @@ export class OutboundConnections {
   }
 
   /** Follows a connection that is about to be made. */
-  follow(socket: Socket, target: OutboundTarget, verdict: OutboundVerdict | undefined): void {
+  follow(socket: Socket, decided: DecidedDestination): void {
     const transport = 'encrypted' in socket ? 'tls' : 'tcp';
-    const record = new ConnectionRecord(this.#calls, transport, { target, verdict }, () => ({
+    const { record, close } = this.open(transport, decided, () => ({
       sentBytes: socket.bytesWritten,
       receivedBytes: socket.bytesRead,
     }));
@@ -38,7 +37,6 @@ export class OutboundConnections {
       if (request && request.method !== 'CONNECT') record.carryHttp();
       record.start();
     };
-    const remove = this.add(record);
     // As: Node types the events of sockets by their names only.
     const events = socket as NodeJS.EventEmitter;
     events.once('connect', () => record.connected(socket.localPort ?? 0));
@@ -49,20 +47,26 @@ export class OutboundConnections {
     events.once('close', () => {
       clearTimeout(timer);
       if (!record.hasBeenReported) start();
-      remove();
+      close();
     });
     const timer = setTimeout(() => {
       if (!record.hasBeenReported) start();
     }, SILENCE_MS).unref();
   }
 
-  /** Adds a record that ends with the invocation, or when the returned function is called. */
-  add(record: ConnectionRecord): () => void {
+  /** Creates a record, which ends with each invocation, and for good when `close` is called. */
+  open(
+    transport: Transport,
+    decided: DecidedDestination,
+    countBytes: () => ByteCounts,
+  ): { record: ConnectionRecord; close(): void } {
+    const record = new ConnectionRecord(this.#calls, transport, decided, countBytes);
     this.#open.add(record);
-    return () => {
+    const close = (): void => {
       record.end();
       this.#open.delete(record);
     };
+    return { record, close };
   }
 
   /** TLS that is started on a connection belongs to the record of that connection. */

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:dgram';
-import type { OutboundTarget, OutboundVerdict } from '../../../model/outbound-rule.ts';
-import { ConnectionRecord } from './connection-record.ts';
-import type { OutboundCalls } from './outbound-calls.ts';
+import type { Address } from '../process/protocol.ts';
+import type { ByteCounts, ConnectionRecord, DecidedDestination } from './connection-record.ts';
 import type { OutboundConnections } from './outbound-connections.ts';
 import { ruleError } from './rule-error.ts';
 
@@ -13,19 +12,9 @@ const { nextTick } = process;
 /** More destinations of one socket are ruled, but not recorded. */
 const MAX_DESTINATIONS = 100;
 
-interface Destination {
-  host: string;
-  port: number;
-}
-
-export interface DecidedDestination {
-  target: OutboundTarget;
-  verdict: OutboundVerdict | undefined;
-}
-
 interface Datagrams {
   record: ConnectionRecord;
-  counts: { sentBytes: number; receivedBytes: number };
+  counts: ByteCounts;
 }
 
 /**
@@ -33,13 +22,12 @@ interface Datagrams {
  * fails with an error; without a callback and a listener for errors it is lost, as UDP may lose it.
  */
 export function ruleDatagrams(
-  decide: (destination: Destination) => DecidedDestination | undefined,
-  calls: OutboundCalls,
+  decide: (destination: Address) => DecidedDestination | undefined,
   connections: OutboundConnections,
 ): void {
   const { Socket: DatagramSocket } = require('node:dgram') as typeof import('node:dgram');
   const { prototype } = DatagramSocket;
-  const connectedTo = new WeakMap<Socket, Destination>();
+  const connectedTo = new WeakMap<Socket, Address>();
   const datagramsOf = new WeakMap<Socket, Map<string, Datagrams>>();
   prototype.connect = new Proxy(prototype.connect, {
     apply: (connect, socket: Socket, args: unknown[]) => {
@@ -94,9 +82,9 @@ export function ruleDatagrams(
     const knownDatagrams = bySocket.get(name);
     if (knownDatagrams || bySocket.size >= MAX_DESTINATIONS) return knownDatagrams;
     const counts = { sentBytes: 0, receivedBytes: 0 };
-    const record = new ConnectionRecord(calls, 'udp', decided, () => ({ ...counts }));
+    const { record, close } = connections.open('udp', decided, () => ({ ...counts }));
     bySocket.set(name, { record, counts });
-    socket.once('close', connections.add(record));
+    socket.once('close', close);
     return { record, counts };
   }
 }
@@ -111,7 +99,7 @@ function refuse(socket: Socket, args: readonly unknown[], error: Error): void {
 }
 
 /** The destination among the arguments of `send`: (message, port, host) or (message, offset, length, port, host). */
-function destinationIn([, second, third, port, host]: readonly unknown[]): Destination {
+function destinationIn([, second, third, port, host]: readonly unknown[]): Address {
   const isPart = Boolean(host) || (Boolean(port) && typeof port !== 'function');
   return isPart ? { host: hostOf(host), port: Number(port) } : { host: hostOf(third), port: Number(second) };
 }

@@ -21,15 +21,13 @@ import { OutboundConnections } from './outbound-connections.ts';
 import { ruleDatagrams } from './outbound-datagrams.ts';
 import { ruleQueries } from './outbound-queries.ts';
 import { ruleError } from './rule-error.ts';
-import type { OpenHead } from './sniff-socket.ts';
+import { type OpenHead, sniffSocket } from './sniff-socket.ts';
 import { bufferWrites, type DivertibleConnection, makeDivertible } from './stream-hooks.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
 const { setTimeout, Promise: NativePromise } = globalThis;
 const { apply } = Reflect;
 const ownConnect = Socket.prototype.connect;
-
-const nodeTls = () => require('node:tls') as typeof import('node:tls');
 
 const PASSED: OutboundVerdict = { action: 'pass', delayMs: 0, rules: [] };
 
@@ -104,7 +102,7 @@ export class OutboundInterceptor {
       (head) => !this.#isOwn && this.#isMocked(head),
       (head, make) => this.#connectFor(head, make),
     );
-    const tls = nodeTls();
+    const tls = require('node:tls') as typeof import('node:tls');
     const ownTlsConnect = tls.connect;
     const line = this;
     const connect: Connect = function (...args) {
@@ -126,8 +124,8 @@ export class OutboundInterceptor {
       const target = plainTarget && { ...plainTarget, ...query };
       return target && { target, verdict: this.#decide(target) };
     };
-    ruleDatagrams(decide, this.#calls, this.#connections);
-    ruleQueries(decide, this.#calls, this.#connections);
+    ruleDatagrams(decide, this.#connections);
+    ruleQueries(decide, this.#connections);
     syncBuiltinESMExports();
     this.#use(routes);
   }
@@ -434,7 +432,7 @@ export class OutboundInterceptor {
       return isForProxy || (this.#routes.catchesCrm && head.method === 'POST');
     };
     this.#watched.set(socket, makeDivertible(socket, isHeld));
-    openHead = this.#calls.watch(socket, this.#connections);
+    openHead = sniffSocket(socket, this.#calls, this.#connections);
   }
 
   /** TLS that a client starts on a connection to a mock trusts the mock's certificate: it names the mock instead of the host. */
@@ -469,7 +467,7 @@ export class OutboundInterceptor {
   #follow(socket: Socket, target: OutboundTarget, verdict: OutboundVerdict | undefined, options: ConnectOptions): void {
     if (this.#open.has(socket)) return;
     this.#open.set(socket, { target, decided: JSON.stringify(verdict), options });
-    this.#connections.follow(socket, target, verdict);
+    this.#connections.follow(socket, { target, verdict });
     socket.once('close', () => this.#open.delete(socket));
   }
 }

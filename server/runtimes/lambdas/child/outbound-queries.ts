@@ -1,8 +1,6 @@
-import { ConnectionRecord } from './connection-record.ts';
+import type { DecidedDestination } from './connection-record.ts';
 import { findResolver, type Query } from './looked-up-names.ts';
-import type { OutboundCalls } from './outbound-calls.ts';
 import type { OutboundConnections } from './outbound-connections.ts';
-import type { DecidedDestination } from './outbound-datagrams.ts';
 import { ruleError } from './rule-error.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
@@ -12,6 +10,8 @@ const { nextTick } = process;
 /** Look-ups of addresses precede connections, which are recorded and follow the rules by the name that was looked up. */
 const QUERY = /^(query(?!A$|Aaaa$)|getHostByAddr$)/;
 const DNS_PORT = 53;
+/** Node tells no sizes of look-ups. */
+const NO_BYTES = { sentBytes: 0, receivedBytes: 0 };
 /** The labels of a service, such as `_mongodb._tcp.`, before the name of its host. */
 const SERVICE_LABELS = /^(_[^.]+\.)+/;
 /** The name server has responded that there is no such record. */
@@ -20,7 +20,6 @@ const NEGATIVE_RESPONSES: readonly unknown[] = ['ENODATA', 'ENOTFOUND'];
 /** Applies outbound rules to look-ups of DNS records other than addresses, such as those of mail servers, and reports them. */
 export function ruleQueries(
   decide: (query: { host: string; port: number; query: string }) => DecidedDestination | undefined,
-  calls: OutboundCalls,
   connections: OutboundConnections,
 ): void {
   const prototype = findResolver()?.ChannelWrap.prototype;
@@ -35,14 +34,10 @@ export function ruleQueries(
         const { verdict } = decided;
         const target = { ...decided.target, ...(method === 'getHostByAddr' && { hostname: name }) };
         const error = verdict && ruleError(verdict, target);
-        const record = new ConnectionRecord(calls, 'dns', { target, verdict }, () => ({
-          sentBytes: 0,
-          receivedBytes: 0,
-        }));
-        const end = connections.add(record);
+        const { record, close } = connections.open('dns', { target, verdict }, () => NO_BYTES);
         if (error) {
           record.fail(error);
-          end();
+          close();
           nextTick(() => (request.reject ?? request.callback)?.(error));
           return 0;
         }
@@ -52,14 +47,14 @@ export function ruleQueries(
         request.oncomplete = (...answer) => {
           const [code] = answer;
           if (code && !NEGATIVE_RESPONSES.includes(code)) record.fail(new Error(`${method} ${String(code)} ${name}`));
-          end();
+          close();
           return apply(oncomplete, request, answer);
         };
         const failure = apply(lookUp, channel, args);
         if (failure) {
           record.isConnected = false;
           record.fail(new Error(`${method} could not be sent for ${name}`));
-          end();
+          close();
         }
         return failure;
       },

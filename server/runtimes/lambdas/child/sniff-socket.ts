@@ -1,26 +1,9 @@
 import { errorMonitor } from 'node:events';
 import type { Socket } from 'node:net';
+import type { OutboundCalls } from './outbound-calls.ts';
+import type { OutboundConnections } from './outbound-connections.ts';
 import { sniff } from './stream-hooks.ts';
 import { headerIn } from './trace-headers.ts';
-
-export interface WireWatcher {
-  /** The connection carries HTTP; a tunnel does so only with the first request in it. */
-  http(): void;
-  /** Bytes of another protocol are sent, or received first. */
-  otherBytes(): void;
-  /** The connection is a tunnel from now on: a proxy connects it to another host. */
-  tunnel(): void;
-  /** A request's head is about to be sent. What is returned represents the call from now on. */
-  requestStarted(method: string, target: string, headers: string[]): object;
-  /** One more part of a body; of a compressed one as it goes over the wire. `headers`: names and values alternating. */
-  body(call: object, side: 'request' | 'response', part: Uint8Array, headers: string[]): void;
-  /** The request's Content-Length is smaller than the body that was written. */
-  truncated(call: object, contentLength: number, bodyBytes: number): void;
-  answered(call: object, status: number): void;
-  ended(call: object): void;
-  /** Nothing more will come; `error`: of the connection, if it had one. */
-  lost(call: object, error: unknown): void;
-}
 
 /** The start of a request whose head is not complete; `target` may be cut off. */
 export type OpenHead = { method: string; target: string } | undefined;
@@ -30,8 +13,8 @@ const REQUEST_START = /^[A-Z-]{3,20} [^ \r\n]([^\r\n]* HTTP\/|[^\r\n]*$)/;
 /** Clients request a path or a whole address. Anything else can be the rest of a body, or of another protocol. */
 const HEAD_START = /^([A-Z-]{3,20}) (?=[/hH]|$)(\S*)/;
 
-/** Observes the HTTP/1 traffic of a connection above TLS, and ignores other protocols from their first byte. The result returns the head that is partly written. */
-export function sniffSocket(socket: Socket, watcher: WireWatcher): () => OpenHead {
+/** Reports the HTTP/1 traffic of a connection above TLS, and ignores other protocols from their first byte. The result returns the head that is partly written. */
+export function sniffSocket(socket: Socket, calls: OutboundCalls, connections: OutboundConnections): () => OpenHead {
   let wire: ReturnType<typeof readWire> | undefined;
   let isOff = false;
   let isTunnel = false;
@@ -43,24 +26,25 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): () => OpenHea
       if (reason instanceof TunnelStart) {
         wire = undefined;
         isTunnel = true;
-        watcher.tunnel();
+        calls.onTunnel(socket);
         return;
       }
       // No HTTP after all: nothing more is known of what was under way.
       isOff = true;
       if (wire) wire.close();
-      else if (!isTunnel) watcher.otherBytes();
+      else if (!isTunnel) connections.use(socket);
     }
   };
   sniff(socket, {
     outgoing: (part) => {
-      if (isOff && !wire && !isTunnel) return watcher.otherBytes();
+      if (isOff && !wire && !isTunnel) return connections.use(socket);
       guard(() => {
         const bytes = part();
         const start = bytes.toString('latin1', 0, 64);
         if (!wire && !REQUEST_START.test(start)) throw new Error('no HTTP');
-        if (!wire && !start.startsWith('CONNECT ')) watcher.http();
-        wire ??= readWire(watcher);
+        // A tunnel carries HTTP only with the first request in it.
+        if (!wire && !start.startsWith('CONNECT ')) connections.markHttp(socket);
+        wire ??= readWire(socket, calls);
         wire.send(bytes);
       });
     },
@@ -70,7 +54,7 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): () => OpenHea
       if (isOff || isTunnel || bytes === null) return;
       // HTTP servers do not speak first.
       isOff = true;
-      watcher.otherBytes();
+      connections.use(socket);
     },
   });
   let error: unknown;
@@ -85,7 +69,7 @@ export function sniffSocket(socket: Socket, watcher: WireWatcher): () => OpenHea
 /** The request is one to a proxy. */
 class TunnelStart extends Error {}
 
-function readWire(watcher: WireWatcher) {
+function readWire(socket: Socket, calls: OutboundCalls) {
   // Here, not at the top: a lambda that makes no call needs none.
   const { HTTPParser } = require('http-parser-js') as typeof import('http-parser-js');
   // It counts what ends a body among the headers to come.
@@ -100,11 +84,11 @@ function readWire(watcher: WireWatcher) {
     const verb = HTTPParser.methods[method] ?? '';
     if (verb === 'CONNECT') throw new TunnelStart();
     requestHeaders = headers;
-    open.push({ method: verb, call: watcher.requestStarted(verb, url, headers) });
+    open.push({ method: verb, call: calls.recordRequest(socket, verb, url, headers) });
   };
   requests[kOnBody] = (part) => {
     const exchange = open.at(-1);
-    if (exchange) watcher.body(exchange.call, 'request', part, requestHeaders);
+    if (exchange) calls.takeBody(exchange.call, 'request', part, requestHeaders);
   };
   requests[kOnMessageComplete] = () => {
     // As: the parser's declarations leave out where it is.
@@ -113,16 +97,16 @@ function readWire(watcher: WireWatcher) {
     const request = open.at(-1);
     // Clients that write the next request at once, before a response, do so in a write of its own.
     if (request && contentLength > 0 && end > offset)
-      watcher.truncated(request.call, contentLength, contentLength + end - offset);
+      calls.reportTruncated(request.call, contentLength, contentLength + end - offset);
   };
   answers[kOnHeadersComplete] = ({ statusCode, headers }) => {
     const [exchange] = open;
     if (!exchange || (statusCode < 200 && statusCode !== 101)) return;
     answerHeaders = headers;
-    watcher.answered(exchange.call, statusCode);
+    calls.report(exchange.call, { status: statusCode });
     if (statusCode === 101) {
       open.shift();
-      watcher.ended(exchange.call);
+      calls.report(exchange.call, { ended: true });
       throw new Error('what follows is no HTTP');
     }
     // To a HEAD no body comes, whatever the headers say.
@@ -130,21 +114,21 @@ function readWire(watcher: WireWatcher) {
   };
   answers[kOnBody] = (part) => {
     const [exchange] = open;
-    if (exchange) watcher.body(exchange.call, 'response', part, answerHeaders);
+    if (exchange) calls.takeBody(exchange.call, 'response', part, answerHeaders);
   };
   answers[kOnMessageComplete] = () => {
     // As: the parser's declarations leave out what it has read. After an interim answer the real one comes.
     const { statusCode = 0 } = (answers as { info?: { statusCode?: number } }).info ?? {};
     if (statusCode >= 100 && statusCode < 200) return;
     const exchange = open.shift();
-    if (exchange) watcher.ended(exchange.call);
+    if (exchange) calls.report(exchange.call, { ended: true });
   };
   return {
     send: (bytes: Buffer) => required(requests.execute(bytes)),
     receive: (bytes: Buffer) => required(answers.execute(bytes)),
     finish: () => void answers.finish(),
     close(error?: unknown): void {
-      for (const { call } of open.splice(0)) watcher.lost(call, error);
+      for (const { call } of open.splice(0)) calls.reportLost(call, error);
     },
     openHead(): OpenHead {
       // As: the parser's declarations leave out where it is.
