@@ -40,7 +40,7 @@ const USER_ERRORS: readonly string[] = [
   'EngineUnreachable',
 ];
 
-/** A sentence for errors that the user can correct; message and stack for internal errors. `reason` and `status` are those of D-180. */
+/** A sentence for errors that the user can correct; message and stack for internal errors. `reason` and `status` are as in D-180. */
 export function describeFailure(
   failure: unknown,
   system = SYSTEM,

@@ -246,6 +246,22 @@ describe('a WebSocket that cannot be', () => {
     expect(await over).toMatchObject({ status: 403, isComplete: true });
   });
 
+  it.each([
+    ['its instance is drained', (shop: TestShop) => shop.proxy.drain('i1', HOUR_MS)],
+    ['the gateway stops', (shop: TestShop) => shop.gateway.stop()],
+  ])('is refused to the end of the response while %s', async (_event, begin) => {
+    const shop = await shopWith({ gateway: { limits: { drainTimeoutMs: 60_000 } } });
+    const server = createServer();
+    const upgraded = once(server, 'upgrade');
+    await shop.instance(() => {}, server);
+    const got = shop.gateway.sendRaw(handshake());
+    const [, socket] = await upgraded;
+    const end = begin(shop);
+    socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno');
+    expect(await got).toMatch(/^HTTP\/1\.1 403 .*\r\n\r\nno$/s);
+    await end;
+  });
+
   it('is refused as a plain answer by a container that knows no WebSockets', async () => {
     const shop = await shopWith();
     await shop.instance((_request, response) => response.end('just a page'));

@@ -20,7 +20,7 @@ export interface DocumentOptions extends DocumentAddresses {
   typePrefix: string;
 }
 
-/** The gateway also has a document of its own, for clients that know one address. */
+/** The gateway also has a separate document, for clients that know one address. */
 export const DOCUMENTS = {
   platform: {
     path: 'openapi.json',

@@ -68,7 +68,7 @@ export class ScmRequest {
     return found;
   }
 
-  /** Returns a parameter of the path, which can contain slashes if the route says so. */
+  /** Returns a parameter of the path, which can contain slashes if the route has a wildcard. */
   param(name: string): string {
     return [this.#req.params[name] ?? []].flat().join('/');
   }
