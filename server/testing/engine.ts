@@ -154,9 +154,9 @@ export async function leftoversOf(worldId: string, docker = new Docker()): Promi
   const networks = await docker.listNetworks({ filters });
   const { Volumes: volumes } = await docker.listVolumes({ filters });
   return [
-    ...containers.map((container) => container.Names.join()),
-    ...networks.map((network) => network.Name),
-    ...(volumes ?? []).map((volume) => volume.Name),
+    ...containers.map((container) => `container ${container.Names.join()}`),
+    ...networks.map((network) => `network ${network.Name}`),
+    ...(volumes ?? []).map((volume) => `volume ${volume.Name}`),
   ];
 }
 
@@ -168,7 +168,7 @@ export async function expectNoLeftovers(worldId: string, docker = new Docker()):
   const networks = await docker.listNetworks({ filters: ownedBy(worldId) });
   for (const { Id: id, Name: name } of networks) {
     const isLocked = (await removeNetwork(connection, id)) === 'locked';
-    if (isLocked) leftovers.splice(leftovers.indexOf(name), 1);
+    if (isLocked) leftovers.splice(leftovers.indexOf(`network ${name}`), 1);
   }
   connection.close();
   if (leftovers.length > 0) throw new Error(`left in the engine: ${leftovers.join(', ')}`);
