@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { resourceTypes, typeOfWord } from '../../model/registry.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
+import { hiddenProperties } from '../../model/rules/secrets.ts';
 import type { TypeWord } from '../../model/type-words.ts';
-import { link } from '../schemas/forms.ts';
-import { object } from '../schemas/parts.ts';
-import { env, MOVABLE, openRoutes, openTypeRoutes, referringLists, WITH_ENV } from './meta-open.ts';
-import { count, required, text, uuids } from './parameter.ts';
+import { shapeOf } from '../../model/types/schema-parts.ts';
+import { MOVABLE, openRoutes, openTypeRoutes, referringLists, WITH_ENV } from './meta-open.ts';
+import { envRoutes, lambdaEnvRoutes, membershipRoutes, providerRoutes, scaleRoutes } from './meta-types.ts';
 import {
   changedRecord,
   listAnswer,
-  listQueryOf,
+  listQuery,
   providerType,
   readQuery,
   recordOf,
@@ -18,18 +18,7 @@ import {
   showCredentials,
   wholeRecord,
 } from './records.ts';
-import {
-  accepted,
-  acceptedWithoutBody,
-  createdWithLocation,
-  defineRoutes,
-  noContent,
-  ok,
-  permission,
-  type Route,
-  type Routes,
-  route,
-} from './route.ts';
+import { accepted, createdWithLocation, noContent, ok, type Route, type Routes } from './route.ts';
 import { namingOf } from './type-naming.ts';
 
 /** Additional query parameters of the lists of some types (D-065, D-066, D-015). */
@@ -37,6 +26,24 @@ const LIST_QUERIES: Partial<Record<TypeWord, Route['query']>> = {
   providers: { type: providerType, showcredentials: showCredentials },
   rules: { type: ruleType },
 };
+
+const inputSchemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+
+/** Can a property be compared with the text of a parameter? */
+function isScalar(schema: z.ZodType): boolean {
+  const { type } = inputSchemaOf(schema);
+  return type !== 'object' && type !== 'array';
+}
+
+/** The parameters of the list of one type: it can be filtered by each property with a simple value. */
+function listQueryOf(type: ResourceType) {
+  const hidden = hiddenProperties(type);
+  const shape = Object.entries(shapeOf(type.properties));
+  const properties = shape.flatMap(([name, schema]) => (hidden.includes(name) || !isScalar(schema) ? [] : [name]));
+  const names = [...listQuery.filter.names, ...properties];
+  const isListedByName = !inputSchemaOf(type.properties).additionalProperties;
+  return { ...listQuery, filter: { ...listQuery.filter, names, isListedByName } };
+}
 
 /** The routes of all types of the registry, as the document lists them. */
 export const recordRoutes: Routes = Object.fromEntries(
@@ -141,68 +148,6 @@ export const resourceRoutes: Routes = {
 function ofAny(row: Route, summary: string): Route {
   return { ...filled(row, { word: 'resources', replaceable_id: '{resource_id}' }), summary };
 }
-
-const membership = {
-  query: { id: uuids('IDs of users; repeat the parameter for several users') },
-  answer: ok(z.array(link), 'The members after the change'),
-} as const satisfies Partial<Route>;
-
-/** D-073. */
-export const membershipRoutes = defineRoutes('Groups', {
-  addGroupMembers: route('patch /meta/{fqon}/groups/{group_id}/users', permission('group.update', 'group_id'), {
-    summary: 'Add users to a group',
-    ...membership,
-  }),
-  removeGroupMembers: route('delete /meta/{fqon}/groups/{group_id}/users', permission('group.update', 'group_id'), {
-    summary: 'Remove users from a group',
-    ...membership,
-  }),
-});
-
-/** D-067, D-069. */
-export const providerRoutes = defineRoutes('Providers', {
-  initializeProviders: route('post /meta/root/providers/initialize', 'root', {
-    failsAs: 'provider.create',
-    summary: 'Create missing default rules',
-    answer: ok(object('Initialized', { status: z.literal('initialized'), providers: z.array(link) }), 'All defaults'),
-    errors: [409],
-  }),
-  redeployProvider: route(
-    'post /meta/{fqon}/providers/{provider_id}/redeploy',
-    permission('provider.update', 'provider_id'),
-    { summary: 'Accepted, but has no effect', answer: acceptedWithoutBody },
-  ),
-  actOnProvider: route('post /meta/{fqon}/providers/{provider_id}', 'caller', {
-    summary: 'Actions of providers are not emulated',
-    query: { action: required(text('Name of a provider action')) },
-    errors: [501],
-  }),
-});
-
-const mayScale = permission('container.scale', 'container_id');
-/** D-053. */
-export const scaleRoutes = defineRoutes('Containers', {
-  scaleContainer: route('post /meta/{fqon}/containers/{container_id}/scale', mayScale, {
-    summary: 'Scale a container',
-    query: { numInstances: required(count('Number of instances', 0)) },
-    answer: accepted(recordOf(typeOfWord('containers'))),
-    errors: [409],
-  }),
-});
-
-/** D-112. */
-export const envRoutes = defineRoutes('Organizations', {
-  readEnvOfOrganization: route('get /meta/{fqon}/env', permission('org.view', 'fqon'), {
-    summary: 'List own and inherited environment variables',
-    answer: ok(env),
-  }),
-});
-export const lambdaEnvRoutes = defineRoutes('Lambdas', {
-  readEnvOfLambdaById: route('get /meta/lambdas/{lambda_id}/env', permission('lambda.view', 'lambda_id'), {
-    summary: 'List own and inherited environment variables by id',
-    answer: ok(env),
-  }),
-});
 
 /** Routes of single types: membership, moves, inherited variables ... */
 export const typeTables: readonly Routes[] = [

@@ -3,8 +3,6 @@ import { envelopeSchema } from '../../model/envelope.ts';
 import { parsePatch } from '../../model/patch/patch.ts';
 import { resourceTypes } from '../../model/registry.ts';
 import type { ResourceType } from '../../model/resource-type.ts';
-import { hiddenProperties } from '../../model/rules/secrets.ts';
-import { shapeOf } from '../../model/types/schema-parts.ts';
 import { link, PATCH_TYPES, patchDocument, provenance } from '../schemas/forms.ts';
 import { id, named } from '../schemas/parts.ts';
 import { flag, otherParameters, text, textList } from './parameter.ts';
@@ -62,24 +60,6 @@ export const listQuery = {
     names: ['name', 'description', 'id'],
   },
 };
-
-const inputSchemaOf = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
-
-/** Can a property be compared with the text of a parameter? */
-function isScalar(schema: z.ZodType): boolean {
-  const { type } = inputSchemaOf(schema);
-  return type !== 'object' && type !== 'array';
-}
-
-/** The parameters of the list of one type: it can be filtered by each property with a simple value. */
-export function listQueryOf(type: ResourceType) {
-  const hidden = hiddenProperties(type);
-  const shape = Object.entries(shapeOf(type.properties));
-  const properties = shape.flatMap(([name, schema]) => (hidden.includes(name) || !isScalar(schema) ? [] : [name]));
-  const names = [...listQuery.filter.names, ...properties];
-  const isListedByName = !inputSchemaOf(type.properties).additionalProperties;
-  return { ...listQuery, filter: { ...listQuery.filter, names, isListedByName } };
-}
 
 export function listAnswer(schema: z.ZodType) {
   const records = [schema, compactRecord];

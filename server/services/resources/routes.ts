@@ -3,14 +3,14 @@ import express, { type Request, type Router } from 'express';
 import type { Operation } from 'fast-json-patch';
 import { anyRoutes } from '../../api/routes/meta-any.ts';
 import { openRoutes, openTypeRoutes } from '../../api/routes/meta-open.ts';
+import { referringRoutes, refusedRoutes, typeChangeRoutes } from '../../api/routes/meta-refused.ts';
 import {
   envRoutes,
   lambdaEnvRoutes,
   membershipRoutes,
   providerRoutes,
   scaleRoutes,
-} from '../../api/routes/meta-records.ts';
-import { referringRoutes, refusedRoutes, typeChangeRoutes } from '../../api/routes/meta-refused.ts';
+} from '../../api/routes/meta-types.ts';
 import { showCredentials } from '../../api/routes/records.ts';
 import { answerErrors } from '../../api/server/answer-error.ts';
 import { authenticate, basicRealmFor } from '../../api/server/authenticate.ts';
