@@ -30,13 +30,16 @@ const FIRST = `if (require.main === module) {
   process.noDeprecation = noDeprecation;
 }`;
 
-/** Loads the code as if it were in the loader. Compiled code loses its `import()`, so the loader provides one. */
-const loaderOf = (codeFile) => `${FIRST}
+/**
+ * Loads the code as if it were in the loader. Compiled code loses its `import()`, so the loader provides one. It keeps the name of its
+ * file, so that is no path: a package would contain the folder of the machine that built it.
+ */
+const loaderOf = (name, codeFile) => `${FIRST}
 const { readFileSync } = require('node:fs');
 const { Script } = require('node:vm');
 const codeFile = \`\${__dirname}/${codeFile}\`;
 const source = \`(function (exports, require, module, __filename, __dirname, importModule) {\${readFileSync(codeFile, 'utf8')}\n})\`;
-const run = new Script(source, { filename: __filename, cachedData: readCompiledCode() }).runInThisContext();
+const run = new Script(source, { filename: 'terrarium/${name}', cachedData: readCompiledCode() }).runInThisContext();
 run.call(exports, exports, require, module, __filename, __dirname, (url) => import(url));
 
 function readCompiledCode() {
@@ -77,7 +80,7 @@ export async function buildChild({ outFile, plugins = [] }) {
       output: { format: 'cjs', entryFileNames: name.replace('.cjs', '-[hash].cjs'), codeSplitting: false },
     });
     const [{ fileName }] = output;
-    writeFileSync(join(outDir, name), loaderOf(fileName));
+    writeFileSync(join(outDir, name), loaderOf(name, fileName));
     compiledFiles[name] = compiledFileOf(join(outDir, fileName));
   }
   await compileChild(outFile, compiledFiles).catch(({ message }) =>

@@ -61,6 +61,8 @@ export function sumOf(code) {
  * @param {Record<string, string>} compiledFiles the file for the compiled code of each loader, by its name
  */
 export async function compileChild(childFile, compiledFiles) {
+  // Compiled code that is loaded would be stored again as it is.
+  for (const file of Object.values(compiledFiles)) rmSync(file, { force: true });
   const folder = mkdtempSync(join(tmpdir(), 'terrarium-compile-'));
   const crm = createServer((request, response) => request.resume().on('end', () => response.end('ok')));
   try {

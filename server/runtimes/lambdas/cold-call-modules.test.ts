@@ -147,3 +147,12 @@ describe('a cold call loads no module that its handler does not need', () => {
     }
   });
 });
+
+it('what a package contains of compiled code names no folder of the machine that built it', async () => {
+  const childFile = inject('lambdaChildFile');
+  const builtFolder = path.dirname(childFile);
+  const names = await readdir(builtFolder);
+  expect(names.filter((name) => name.includes(process.version))).toHaveLength(3);
+  for (const name of names)
+    expect((await readFile(path.join(builtFolder, name))).includes(builtFolder), name).toBe(false);
+});
