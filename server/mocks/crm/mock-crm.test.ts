@@ -266,6 +266,12 @@ describe('the mock CRM', () => {
     expect(crm.listLeads()).toEqual([]);
   });
 
+  it('refuses a form that is far too large also to clients that send all of it before they read', async () => {
+    const body = `oid=1&x=${'a'.repeat(8_000_000)}`;
+    const answers = await Promise.all(Array.from({ length: 5 }, () => send(body, { agent: false })));
+    expect(answers.map(({ status }) => status)).toEqual([413, 413, 413, 413, 413]);
+  });
+
   it('takes a charset of UTF-8 in any spelling', async () => {
     expect(
       (await send('oid=1', { headers: { 'Content-Type': `${FORM['Content-Type']};charset="utf-8"` } })).status,
