@@ -32,9 +32,9 @@ function plainMessageOf(thrown: unknown): string {
   return stringify(thrown) ?? String(thrown);
 }
 
-/** Some give their trace, or a list of who required whom, as the text of an error. */
+/** Some give their trace, or a list of who required whom, as the text of an error; Node adds a guess to that of a missing package. */
 function withoutTrace(text: string): string {
-  const [head = ''] = text.split('\nRequire stack:', 1);
+  const [head = ''] = text.split(/\n(?:Require stack:|Did you mean to import )/, 1);
   return head.replace(/\n +at [^\n]+(?=\n|$)/g, '');
 }
 

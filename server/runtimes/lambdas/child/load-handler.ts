@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { acceptsCallback } from './accepts-callback.ts';
 import { messageOf, traceOf, withArticle } from './error-text.ts';
 import type { Handler } from './run-handler.ts';
-import { placeIn, placeOfSyntaxError, reportedPlace, sourceLine } from './source-place.ts';
+import { isOfSource, placeIn, placeOfSyntaxError, reportedPlace, sourceLine } from './source-place.ts';
 import { acceptTypeScript, isTypeScript, TypeScriptError, withoutTypes } from './typescript.ts';
 
 // Captured at start, because a lambda may replace the globals of its own process.
@@ -131,7 +131,7 @@ async function loadModule(file: string): Promise<unknown> {
 
 /** Source that is not JavaScript may be TypeScript. If it is neither, the parser that got further gives the reason. */
 function loadAsTypeScript(thrown: unknown, file: string, require: NodeJS.Require): unknown {
-  if (!(thrown instanceof SyntaxError) || !file.endsWith('.js')) throw explained(thrown, file);
+  if (!isOfSource(thrown) || !file.endsWith('.js')) throw explained(thrown, file);
   const placeInTrace = placeIn(thrown.stack);
   if (placeInTrace && placeInTrace.file !== basename(file)) throw explained(thrown, file);
   try {
@@ -151,9 +151,10 @@ function loadAsTypeScript(thrown: unknown, file: string, require: NodeJS.Require
 function explained(thrown: unknown, file: string): Error {
   if (thrown instanceof TypeScriptError) return thrown;
   process.stderr.write(`${traceOf(thrown) ?? messageOf(thrown)}\n`);
-  const [message] = messageOf(thrown).split('\n');
-  if (!(thrown instanceof SyntaxError)) {
-    const hint = mixtureIn(file, message);
+  const text = messageOf(thrown);
+  const [message] = text.split('\n');
+  if (!isOfSource(thrown)) {
+    const hint = mixtureIn(file, text);
     return new Error(`${basename(file)} failed to load: ${message}${hint === undefined ? '' : `; ${hint}`}`);
   }
   const errorPlace = placeOfSyntaxError(thrown, file);
@@ -163,11 +164,14 @@ function explained(thrown: unknown, file: string): Error {
   );
 }
 
-/** Finds the line at which a module with import or export assigns exports, if that is why it failed. */
-function mixtureIn(file: string, message = ''): string | undefined {
-  if (!message.endsWith('is not defined in ES module scope')) return undefined;
-  const wrong = 'is not for a file with import or export';
-  return adviceOn(file, /\b(?:module\.)?exports\b/, wrong, 'export const run = ...');
+/** Finds the line at which an ES module assigns exports, if that is why it failed. */
+function mixtureIn(file: string, text: string): string | undefined {
+  if (!/^.* is not defined in ES module scope$/m.test(text)) return undefined;
+  // Node adds which package.json makes the file an ES module, if one does.
+  const isByPackage = text.includes('"type": "module"');
+  const wrong = isByPackage ? 'is not for a package with "type": "module"' : 'is not for a file with import or export';
+  const otherName = isByPackage ? `, or rename the file to ${basename(file, '.js')}.cjs` : '';
+  return adviceOn(file, /\b(?:module\.)?exports\b/, wrong, `export const run = ...${otherName}`);
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { isPlatformFrame } from '../../../model/failed-call.ts';
 
 const CHECK_TIMEOUT_MS = 5_000;
 const LONGEST = 120;
+/** A line of a stack that names a place in a file. */
+const FRAME = /^\s+at .*:\d+:\d+\)?$/;
 
 /** A line of a source, counted from 1, as a message quotes it; empty when there is none. */
 export function sourceLine(file: string, line: number): string {
@@ -20,6 +23,15 @@ export interface SyntaxErrorPlace {
   column: number;
 }
 
+/** Returns whether an error is about JavaScript source. Code that runs throws such errors, too, as JSON.parse does, and so does Node for a package.json. */
+export function isOfSource(error: unknown): error is SyntaxError {
+  if (!(error instanceof SyntaxError)) return false;
+  const stack = error.stack ?? '';
+  if (placeIn(stack)) return true;
+  const isOfRunningCode = stack.split('\n').some((line) => FRAME.test(line) && !isPlatformFrame(line));
+  return !stack.startsWith('node:') && !isOfRunningCode;
+}
+
 export function placeOfSyntaxError(error: SyntaxError, file: string): SyntaxErrorPlace | undefined {
   return placeIn(error.stack) ?? placeIn(check(file)?.replace(/^\[stdin\]/, file));
 }
@@ -31,7 +43,7 @@ export function reportedPlace({ file, line, column }: SyntaxErrorPlace): string 
 
 /** Reads the text that Node puts in front of the stack of a syntax error: `file:line`, that line, and blanks up to the error in it. */
 export function placeIn(stack: string | undefined): SyntaxErrorPlace | undefined {
-  const [, file, line, indent] = /^(.+):(\d+)\n.*\n([^\S\n]*)(?:\^|\n)/.exec(stack ?? '') ?? [];
+  const [, file, line, indent] = /^(?!node:)(.+):(\d+)\n.*\n([^\S\n]*)(?:\^|\n)/.exec(stack ?? '') ?? [];
   if (file === undefined || indent === undefined) return undefined;
   return { file: basename(file), line: Number(line), column: indent.length + 1 };
 }
