@@ -219,6 +219,12 @@ describe('terrarium dev with a world file', () => {
     await waitForOutput(/undone: commit \d+ {2}\/shop\/w\/e\/lead/);
     await post(address, 'alan@example.com');
     await waitForOutput(/log {2}Hello alan/);
+    write('.env', 'GREETING=Welcome\n'); // saved again, although the file has not changed
+    await waitForOutput(/(saved \.env {2}applied in \d+ ms[\s\S]*){2}/);
+    press('z');
+    await waitForOutput(/(undone: commit[\s\S]*){2}/);
+    write('.env', '');
+    await waitForOutput(/saved \.env {2}nothing has changed/);
     press('z');
     await waitForOutput(/nothing has changed since the start/);
     write('world.yaml', `${WORLD}  wrong: []\n`);
@@ -232,8 +238,12 @@ describe('terrarium dev with a world file', () => {
     write('world.yaml', WORLD.replace('resource: /lead', 'resource: /other'));
     await waitForOutput(/saved world\.yaml {2}applied/);
     expect((await post(address, 'ada@example.com')).status).toBe(404);
+    press('z');
+    await waitForOutput(/(undone: commit[\s\S]*){3}/);
+    press('f');
+    await waitForOutput(/(POST \/forms\/lead +200[\s\S]*){2}/);
     write('world.yaml', WORLD);
-    await expect.poll(async () => (await post(address, 'ada@example.com')).status).toBe(200);
+    await waitForOutput(/(saved world\.yaml {2}nothing has changed[\s\S]*){2}/);
     press('0');
     await waitForOutput(/back to the seed and the outbound rules in world\.yaml/);
     write('world.yaml', WORLD.replace('implementation_id: lead', 'implementation_id: nothing'));

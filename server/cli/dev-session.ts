@@ -79,6 +79,7 @@ interface DevOptions {
 export class DevSession {
   readonly #options: DevOptions;
   readonly #client: PlatformClient;
+  #applied: AppliedSeed | undefined;
   #published: Published = { lambdas: [], endpoints: [] };
   readonly #debuggers: LambdaDebugger[] = [];
   #requestLog: RequestLog | undefined;
@@ -123,7 +124,7 @@ export class DevSession {
         return;
       }
       this.#content = seed.content;
-      this.#published = await readPublished(this.#client, plan);
+      await this.#readPublished(plan);
     });
     // In a world of an earlier run, what the files have changed since can be undone.
     this.#firstSeq = isNewWorld ? await this.#newestSeq() : earlierSeq;
@@ -203,14 +204,20 @@ export class DevSession {
     if (seed.content === this.#content) return undefined;
     const applied = await sendSeed(this.#client, seed, { dryRun: false, prune: false });
     this.#content = seed.content;
-    this.#published = await readPublished(this.#client, applied);
+    await this.#readPublished(applied);
     return applied;
+  }
+
+  async #readPublished(applied: AppliedSeed): Promise<void> {
+    this.#applied = applied;
+    this.#published = await readPublished(this.#client, applied);
   }
 
   async #saved(changedFiles: readonly string[]): Promise<void> {
     const { project, terminal } = this.#options;
     const exists = (file: string) => existsSync(join(project.folder, file));
-    const isOfProject = (file: string) => [project.file, 'package.json', '.env'].includes(file) || CODE_FILE.test(file);
+    const isOfWorld = (file: string) => [project.file, 'package.json', '.env'].includes(file);
+    const isOfProject = (file: string) => isOfWorld(file) || CODE_FILE.test(file);
     // Programs write a new file under another name first.
     const files = changedFiles.filter((file) => isOfProject(file) || exists(file));
     if (files.length === 0) return;
@@ -220,6 +227,8 @@ export class DevSession {
       if (mistake !== undefined)
         return this.#report('error', { files, message: mistake }, styled(terminal, 'red', mistake));
     }
+    // What was undone, or kept from the last run, is applied again.
+    if (files.some(isOfWorld)) this.#content = '';
     let applied: AppliedSeed | undefined;
     const isCorrected = this.#lastMistake !== undefined;
     try {
@@ -236,7 +245,7 @@ export class DevSession {
     const namedFiles = applied || isCorrected ? files : codeFiles;
     if (namedFiles.length === 0) return;
     const ms = Math.round(terminal.nowMs() - startedMs);
-    const unappliedOutcome = applied || codeFiles.length > 0 ? 'the next call uses it' : 'nothing has changed';
+    const unappliedOutcome = codeFiles.length > 0 ? 'the next call uses it' : 'nothing has changed';
     const outcome =
       applied?.commit === undefined ? unappliedOutcome : `applied in ${ms} ms as commit ${applied.commit}`;
     const fields = { files: namedFiles, commit: applied?.commit, durationMs: ms };
@@ -304,6 +313,7 @@ export class DevSession {
     const commit = commits.find(({ seq }) => seq > this.#firstSeq && !this.#undoneSeqs.has(seq));
     if (!commit) return this.#report('note', {}, 'nothing has changed since the start');
     const paths = await this.#revert(commit.seq);
+    if (this.#applied) await this.#readPublished(this.#applied);
     this.#report('undone', { commit: commit.seq }, `undone: commit ${commit.seq}  ${paths.join(', ')}`);
   }
 

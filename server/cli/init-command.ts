@@ -47,7 +47,8 @@ export const initCommand = defineCommand({
     const isInstalled = nearestFolderWith(installed, folder) !== undefined;
     // Only a clone has a lock file. Otherwise the folder of the package may be that of the application, or temporary.
     const isClone = existsSync(packageFile('package-lock.json'));
-    const install = isInstalled || !isClone ? [] : [`npm install --save-dev ${quoted(packageFile('.'))}`];
+    const source = isClone ? quoted(packageFile('.')) : 'FILE  # the packed Terrarium: terrarium-emulator-....tgz';
+    const install = isInstalled ? [] : [`npm install --save-dev ${source}`];
     terminal.print(['\nNext:', ...change, ...install, `${SHELL_COMMAND} dev`].join('\n  '));
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AppliedSeed, SeedChange } from '../api/routes/seeds.ts';
-import type { PlatformClient } from './platform-client.ts';
+import { type PlatformClient, Refusal } from './platform-client.ts';
 
 const MAX_ENDPOINTS = 20;
 
@@ -22,7 +22,7 @@ export interface PublishedEndpoint {
   lambda: string;
 }
 
-/** The lambdas and the first endpoints of an applied document. */
+/** The lambdas and the first endpoints of an applied document, without endpoints that do not exist any more. */
 export interface Published {
   lambdas: { id: string; name: string }[];
   endpoints: PublishedEndpoint[];
@@ -37,19 +37,23 @@ export async function readPublished(client: PlatformClient, { changes }: Applied
     );
   const lambdas = applied('lambdas');
   const endpoints = applied('apiendpoints').slice(0, MAX_ENDPOINTS);
-  return {
-    lambdas,
-    endpoints: await Promise.all(
-      endpoints.map(async ({ id, name }) => {
-        const { properties } = await client.json('GET', `/meta/root/apiendpoints/${id}`, endpointSchema);
-        const { implementation_type: type, implementation_id: target, methods = [], public_url: url } = properties;
-        const { name: lambda } =
-          lambdas.find(({ id }) => id === target) ??
-          (await client.json('GET', `/meta/root/${type}s/${target}`, namedSchema));
-        return { name, methods, url, lambda };
-      }),
-    ),
-  };
+  const existing = await Promise.all(
+    endpoints.map(async ({ id, name }) => {
+      const endpoint = client.json('GET', `/meta/root/apiendpoints/${id}`, endpointSchema);
+      const { properties } = (await endpoint.catch(undefinedIfGone)) ?? {};
+      if (!properties) return [];
+      const { implementation_type: type, implementation_id: target, methods = [], public_url: url } = properties;
+      const { name: lambda } =
+        lambdas.find(({ id }) => id === target) ??
+        (await client.json('GET', `/meta/root/${type}s/${target}`, namedSchema));
+      return [{ name, methods, url, lambda }];
+    }),
+  );
+  return { lambdas, endpoints: existing.flat() };
+}
+
+function undefinedIfGone(failure: unknown): undefined {
+  if (!(failure instanceof Refusal) || failure.status !== 404) throw failure;
 }
 
 /** Rows of a table: name, method and address, and lambda of each endpoint. */
