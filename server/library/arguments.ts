@@ -32,6 +32,11 @@ export const mailFilter = z.strictObject({
   subject: text.optional(),
   since: leadFilter.shape.since,
 });
+export const knownHooks = z.strictObject({
+  onInvocation: z.unknown().optional(),
+  onWarning: z.unknown().optional(),
+  onFault: z.unknown().optional(),
+});
 export const wait = z.strictObject({ timeoutMs: z.number().min(0).optional() });
 export const invocationFilter = z.strictObject({
   lambda: text.optional(),

@@ -392,6 +392,18 @@ describe('the code of an error', () => {
     ],
     // `as never`: simulates callers without types.
     [
+      'text instead of options',
+      () => startEmulator('demo' as never),
+      'SETTING',
+      /the options must be an object, such as \{ seed: 'demo' \}$/,
+    ],
+    [
+      'a misspelled hook',
+      () => startEmulator(options, { onInvokation() {} } as never),
+      'REFUSED',
+      /^startEmulator: 'onInvokation' .* 'onInvocation'\?$/,
+    ],
+    [
       'a misspelled option of a lambda',
       () => platform.deploy('/a/b/c', { code: CODE, timeout: 3 } as never),
       'REFUSED',

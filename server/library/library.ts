@@ -31,7 +31,7 @@ import type {
   TerrariumOptions,
   World,
 } from './api.ts';
-import { check, coded, failure, invocationFilter, leadFilter, mailFilter, wait } from './arguments.ts';
+import { check, coded, failure, invocationFilter, knownHooks, leadFilter, mailFilter, wait } from './arguments.ts';
 import { Client, findLambda } from './client.ts';
 import { deploy } from './deploy.ts';
 
@@ -47,6 +47,9 @@ const POLL_MS = 50;
 const MAX_MAILS = 1_000;
 
 export const startEmulator: StartEmulator = async (options = {}, hooks = {}) => {
+  if (typeof options !== 'object')
+    throw failure('SETTING', "startEmulator: the options must be an object, such as { seed: 'demo' }");
+  check('startEmulator', knownHooks, hooks);
   const { seed, ...settings } = options;
   const start = () => {
     if (typeof seed === 'object') return startPlatform({ ...settings, seed: 'empty' }, { ...hooks, seed });
