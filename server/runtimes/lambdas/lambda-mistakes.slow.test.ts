@@ -143,12 +143,6 @@ describe('code that cannot be loaded says in one line what to write', () => {
       {},
       'load: index.js failed to load: module is not defined in ES module scope; index.js, line 3 is not for a file with import or export, in: module.exports.run = () => sep;; write: export const run = ...',
     ],
-    [
-      'text that is parsed as JSON while the file loads',
-      "const settings = JSON.parse('[1'); exports.run = () => settings",
-      {},
-      "load: index.js failed to load: Expected ',' or ']' after array element in JSON at position 2",
-    ],
     ['an object in place of the handler', 'exports.run = {}', {}, "load: handler 'run' is an object, not a function"],
     [
       'a handler name with a folder',
@@ -170,12 +164,12 @@ describe('code that cannot be loaded says in one line what to write', () => {
     [
       'CommonJS code in a package of ES modules',
       { 'package.json': '{"type": "module"}', 'index.js': 'exports.run = () => 1' },
-      'load: index.js failed to load: exports is not defined in ES module scope; index.js, line 1 is not for a package with "type": "module", in: exports.run = () => 1; write: export const run = ..., or rename the file to index.cjs',
+      /^load: index.js failed to load: exports is not defined in ES module scope; index.js, line 1 is not for a package with "type": "module", in: exports.run = \(\) => 1; write: export const run = ..., or rename the file to index.cjs$/,
     ],
     [
       'a package.json that is not JSON',
       { 'package.json': '{"main":', 'index.ts': 'export const run = (): number => 1' },
-      'load: index.ts failed to load: Error parsing ./package.json: Unexpected end of JSON input',
+      /^load: index.ts failed to load: (Error parsing|Invalid package config) \.\/package\.json/,
     ],
     [
       'a settings file that is not JSON',
@@ -183,13 +177,18 @@ describe('code that cannot be loaded says in one line what to write', () => {
         'settings.json': '{"a"',
         'index.ts': "const a: object = JSON.parse(require('fs').readFileSync(__dirname + '/settings.json', 'utf8'));",
       },
-      "load: index.ts failed to load: Expected ':' after property name in JSON at position 4",
+      /^load: index.ts failed to load: Expected ':' after property name in JSON at position 4/,
+    ],
+    [
+      'text that is not JSON',
+      { 'package.json': '{}', 'index.js': "const settings = JSON.parse('[1'); exports.run = () => settings" },
+      /^load: index.js failed to load: Expected ',' or '\]' after array element in JSON at position 2/,
     ],
   ])('%s', async (_what, files, expected) => {
     const packageFolder = await mkdtemp(path.join(folder, 'package-'));
     for (const [name, text] of Object.entries(files)) await writeFile(path.join(packageFolder, name), text);
     const properties = { code_type: 'package', package_url: pathToFileURL(packageFolder).href, handler: 'run' };
-    expect(await linesOf('', properties)).toEqual([expected]);
+    expect(await linesOf('', properties)).toEqual([expect.stringMatching(expected)]);
   });
 
   it('a file of a package in another folder', async () => {
