@@ -31,8 +31,8 @@ const FIRST = `if (require.main === module) {
 }`;
 
 /**
- * Loads the code as if it were in the loader. Compiled code loses its `import()`, so the loader provides one. It keeps the name of its
- * file, so that is no path: a package would contain the folder of the machine that built it.
+ * Loads the code as if it were in the loader. Compiled code loses its `import()`, so the loader provides one. V8 stores the file name
+ * of a script in the compiled code. The name has no folder, because a package would contain that of the machine that built it.
  */
 const loaderOf = (name, codeFile) => `${FIRST}
 const { readFileSync } = require('node:fs');

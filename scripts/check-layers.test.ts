@@ -123,4 +123,8 @@ it('names the imports by which each start of a platform loads what few need', as
       'layers: server/platform/late.ts:1: yaml is loaded at each start: server/platform/emulator.ts -> server/platform/late.ts -> ' +
       'yaml (import one of them on first use)\n',
   });
+  write('server/api/routes/meta-records.ts', 'export const recordRoutes = {};\n');
+  const recordRoutes = "import '../api/routes/meta-records.ts';\nexport const start = 1;\n";
+  write('server/platform/emulator.ts', recordRoutes);
+  expect((await check()).output).toContain('../api/routes/meta-records.ts is loaded at each start: ');
 });
