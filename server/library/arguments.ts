@@ -4,7 +4,7 @@ import { PlatformError } from '../model/errors.ts';
 import { INVOCATION_TRIGGERS } from '../model/invocation.ts';
 import { nearestOf } from '../model/nearest.ts';
 import { validationMessage } from '../model/rules/validate.ts';
-import type { ErrorCode, TerrariumError } from './api.ts';
+import type { ErrorCode, LibraryHooks, TerrariumError } from './api.ts';
 
 /*
  * Validates the arguments of callers. Without TypeScript nothing else would report a misspelled name: the option would have no effect,
@@ -32,11 +32,12 @@ export const mailFilter = z.strictObject({
   subject: text.optional(),
   since: leadFilter.shape.since,
 });
+const hook = z.unknown().optional();
 export const knownHooks = z.strictObject({
-  onInvocation: z.unknown().optional(),
-  onWarning: z.unknown().optional(),
-  onFault: z.unknown().optional(),
-});
+  onInvocation: hook,
+  onWarning: hook,
+  onFault: hook,
+} satisfies Record<keyof LibraryHooks, z.ZodType>);
 export const wait = z.strictObject({ timeoutMs: z.number().min(0).optional() });
 export const invocationFilter = z.strictObject({
   lambda: text.optional(),

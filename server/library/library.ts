@@ -47,7 +47,7 @@ const POLL_MS = 50;
 const MAX_MAILS = 1_000;
 
 export const startEmulator: StartEmulator = async (options = {}, hooks = {}) => {
-  if (typeof options !== 'object')
+  if (Object(options) !== options)
     throw failure('SETTING', "startEmulator: the options must be an object, such as { seed: 'demo' }");
   check('startEmulator', knownHooks, hooks);
   const { seed, ...settings } = options;

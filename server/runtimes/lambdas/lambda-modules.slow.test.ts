@@ -68,6 +68,8 @@ describe('modules that are not in the package', () => {
   it("are those of the lambda's own NODE_PATH", async () => {
     const env = { NODE_PATH: path.join(folder, 'of-env', 'node_modules') };
     expect(resultOf(await service.run('exports.run = () => require("of-env-module").name', { env }))).toBe('of-env');
+    const imported = await service.run('import { name } from "of-env-module"; export const run = () => name', { env });
+    expect(failureOf(imported)).toMatch(/Cannot find package 'of-env-module' .*npm install of-env-module/);
   });
 });
 

@@ -32,7 +32,7 @@ function plainMessageOf(thrown: unknown): string {
   return stringify(thrown) ?? String(thrown);
 }
 
-/** Some give their trace, or a list of who required whom, as the text of an error; Node adds a guess to that of a missing package. */
+/** Some errors have their trace, a list of who required whom, or a guess at another name of a module in their text. */
 function withoutTrace(text: string): string {
   const [head = ''] = text.split(/\n(?:Require stack:|Did you mean to import )/, 1);
   return head.replace(/\n +at [^\n]+(?=\n|$)/g, '');
