@@ -146,7 +146,7 @@ export async function testImageFor(architecture: string, docker = new Docker()):
 export const newWorldId = (): string => randomUUID();
 
 /**
- * Resolves to the objects of a world that an engine still contains: ids or names of containers, networks and volumes.
+ * Resolves to the containers, networks and volumes of a world that an engine still contains, such as `network NAME`.
  */
 export async function leftoversOf(worldId: string, docker = new Docker()): Promise<string[]> {
   const filters = ownedBy(worldId);
