@@ -302,7 +302,7 @@ describe('what happens around it', () => {
   });
 });
 
-describe('an engine that disappears', () => {
+describe('an engine that disappears or is slow', () => {
   let proxy: EngineProxy;
   let proxiedPlatform: Platform;
   beforeAll(async () => {
@@ -367,5 +367,28 @@ describe('an engine that disappears', () => {
       docker.listContainers({ all: true, filters: { label: [`terrarium.record=${container.id}`] } });
     await expect.poll(listRemaining, POLL).toEqual([]);
     for (const { id } of [servingContainer, late]) await client.delete(`/root/containers/${id}`);
+  });
+
+  it('a process that was killed for its memory stays reported after an older list of the instances arrives', async () => {
+    const client = proxiedPlatform.root;
+    const elsewhere = await createTenant(client, 'initech');
+    const container: Body = await resourceFactoryFor(client).container(elsewhere, idle());
+    const properties = async () => (await client.get(`/root/containers/${container.id}`)).body.properties;
+    await expect.poll(async () => (await properties()).status, POLL).toBe('RUNNING');
+    const release = proxy.holdNext('/containers/json');
+    const [{ Id = '' } = {}] = await engineOf(container);
+    await docker.getContainer(Id).remove({ force: true });
+    const cmd = `(tail /dev/zero); ${IDLE}`;
+    const path = `/root/containers/${container.id}`;
+    expect((await client.patch(path, [{ op: 'replace', path: '/properties/cmd', value: cmd }])).status).toBe(200);
+    const reason = async () => (await properties()).status_detail?.reason ?? '';
+    await expect.poll(reason, POLL).toMatch(/^a process of instance \w{12} was killed because/);
+    const firstReason = await reason();
+    release();
+    // The platform reads another list after the one that was held; when this reads two instances, it has seen both.
+    await client.post(`${path}/scale?numInstances=2`);
+    await expect.poll(async () => (await properties()).tasks_running, POLL).toBe(2);
+    expect(await reason()).toBe(firstReason);
+    await client.delete(path);
   });
 });

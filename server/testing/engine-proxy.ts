@@ -27,6 +27,8 @@ export interface EngineProxy {
   drip(): void;
   /** Cuts the next response after this number of bytes: it ends early, or the connection is reset (tcp). */
   breakNext(how: 'cut' | 'reset', afterBytes: number): void;
+  /** Holds the engine's response to the next request that contains this text until the returned function is called. */
+  holdNext(requestText: string): () => void;
   /** Closes it permanently. */
   remove(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export interface EngineProxy {
 class ProxyFaults {
   mode: 'pass' | 'hang' | 'drip' = 'pass';
   nextBreak: { how: 'cut' | 'reset'; afterBytes: number } | undefined;
+  nextHeld: { requestText: string; released: Promise<void> } | undefined;
   readonly #heldResponses: (() => void)[] = [];
 
   setMode(mode: ProxyFaults['mode']): void {
@@ -46,15 +49,22 @@ class ProxyFaults {
     if (this.mode === 'hang') await new Promise<void>((resolve) => this.#heldResponses.push(resolve));
   }
 
-  requestFilter(): Transform {
+  requestFilter(connection: { held?: Promise<void> }): Transform {
     return new Transform({
-      transform: (chunk: Buffer, _encoding, done) => void this.#waitWhileHanging().then(() => done(null, chunk)),
+      transform: (chunk: Buffer, _encoding, done) => {
+        if (this.nextHeld && chunk.includes(this.nextHeld.requestText)) {
+          connection.held = this.nextHeld.released;
+          this.nextHeld = undefined;
+        }
+        this.#waitWhileHanging().then(() => done(null, chunk));
+      },
     });
   }
 
-  responseFilter(client: Socket): Transform {
+  responseFilter(client: Socket, connection: { held?: Promise<void> }): Transform {
     const pass = async (chunk: Buffer, out: Transform) => {
       await this.#waitWhileHanging();
+      await connection.held;
       const { nextBreak } = this;
       if (nextBreak) {
         this.nextBreak = undefined;
@@ -121,7 +131,9 @@ export async function makeEngineProxy(kind: 'socket' | 'tcp' = 'socket'): Promis
             other.destroy();
           });
         }
-        socket.pipe(faults.requestFilter()).pipe(engine).pipe(faults.responseFilter(socket)).pipe(socket);
+        const connection = {};
+        socket.pipe(faults.requestFilter(connection)).pipe(engine);
+        engine.pipe(faults.responseFilter(socket, connection)).pipe(socket);
       });
       if (kind === 'tcp') server.listen(port, '127.0.0.1');
       else server.listen(path);
@@ -131,6 +143,14 @@ export async function makeEngineProxy(kind: 'socket' | 'tcp' = 'socket'): Promis
     drip: () => faults.setMode('drip'),
     breakNext(how, afterBytes) {
       faults.nextBreak = { how, afterBytes };
+    },
+    holdNext(requestText) {
+      let release = () => undefined as void;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      faults.nextHeld = { requestText, released };
+      return release;
     },
     close,
     async remove() {

@@ -70,7 +70,7 @@ export class ContainerRunner {
   readonly #leaving = new Set<string>();
   /** The last complaint about each instance that was down, for the time in which it runs until its next end. */
   readonly #lastComplaints = new Map<string, string>();
-  /** Instances in which a process other than the first one was killed for its memory. */
+  /** Instances in which a process other than the first one was killed for its memory. Their ends are events, too: a list that was read before they started does not remove them. */
   readonly #outOfMemory = new Set<string>();
   /** Instances that are known to run. The other new ones of a rolling update get no requests as long as old ones serve. */
   readonly #ready = new Set<string>();
@@ -390,7 +390,7 @@ export class ContainerRunner {
 
   #see(found: readonly Instance[]): void {
     if (this.#isRemoved) return;
-    for (const ids of [this.#ready, this.#leaving, this.#lastComplaints, this.#outOfMemory])
+    for (const ids of [this.#ready, this.#leaving, this.#lastComplaints])
       for (const id of ids.keys()) if (!found.some((instance) => instance.id === id)) ids.delete(id);
     // One that was stopped, and is not removed yet, is no failure.
     const isVisible = ({ id, state }: Instance) => state === 'running' || !this.#leaving.has(id);
