@@ -375,20 +375,22 @@ describe('an engine that disappears or is slow', () => {
     const container: Body = await resourceFactoryFor(client).container(elsewhere, idle());
     const properties = async () => (await client.get(`/root/containers/${container.id}`)).body.properties;
     await expect.poll(async () => (await properties()).status, POLL).toBe('RUNNING');
-    const release = proxy.holdNext('/containers/json');
+    const early = proxy.holdNext('/containers/json');
     const [{ Id = '' } = {}] = await engineOf(container);
     await docker.getContainer(Id).remove({ force: true });
+    await early.requested;
     const cmd = `(tail /dev/zero); ${IDLE}`;
     const path = `/root/containers/${container.id}`;
     expect((await client.patch(path, [{ op: 'replace', path: '/properties/cmd', value: cmd }])).status).toBe(200);
     const reason = async () => (await properties()).status_detail?.reason ?? '';
     await expect.poll(reason, POLL).toMatch(/^a process of instance \w{12} was killed because/);
-    const firstReason = await reason();
-    release();
-    // The platform reads another list after the one that was held; when this reads two instances, it has seen both.
-    await client.post(`${path}/scale?numInstances=2`);
-    await expect.poll(async () => (await properties()).tasks_running, POLL).toBe(2);
-    expect(await reason()).toBe(firstReason);
+    // The platform reads the next list when it has taken the early one into account.
+    const next = proxy.holdNext('/containers/json');
+    early.release();
+    await next.requested;
+    next.release();
+    await expect.poll(async () => (await properties()).tasks_running, POLL).toBe(1);
+    expect(await reason()).toMatch(/^a process of instance \w{12} was killed because/);
     await client.delete(path);
   });
 });

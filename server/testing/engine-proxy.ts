@@ -27,17 +27,23 @@ export interface EngineProxy {
   drip(): void;
   /** Cuts the next response after this number of bytes: it ends early, or the connection is reset (tcp). */
   breakNext(how: 'cut' | 'reset', afterBytes: number): void;
-  /** Holds the engine's response to the next request that contains this text until the returned function is called. */
-  holdNext(requestText: string): () => void;
+  /** Delays the engine's response to the next request that contains this text until it is released. */
+  holdNext(requestText: string): HeldResponse;
   /** Closes it permanently. */
   remove(): Promise<void>;
+}
+
+export interface HeldResponse {
+  /** Resolves when the request has arrived. */
+  requested: Promise<void>;
+  release(): void;
 }
 
 /** The handling of the engine's responses by the proxy. */
 class ProxyFaults {
   mode: 'pass' | 'hang' | 'drip' = 'pass';
   nextBreak: { how: 'cut' | 'reset'; afterBytes: number } | undefined;
-  nextHeld: { requestText: string; released: Promise<void> } | undefined;
+  nextHeld: { requestText: string; onRequest(): void; released: Promise<void> } | undefined;
   readonly #heldResponses: (() => void)[] = [];
 
   setMode(mode: ProxyFaults['mode']): void {
@@ -49,11 +55,12 @@ class ProxyFaults {
     if (this.mode === 'hang') await new Promise<void>((resolve) => this.#heldResponses.push(resolve));
   }
 
-  requestFilter(connection: { held?: Promise<void> }): Transform {
+  requestFilter(connection: { responseRelease?: Promise<void> }): Transform {
     return new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
         if (this.nextHeld && chunk.includes(this.nextHeld.requestText)) {
-          connection.held = this.nextHeld.released;
+          connection.responseRelease = this.nextHeld.released;
+          this.nextHeld.onRequest();
           this.nextHeld = undefined;
         }
         this.#waitWhileHanging().then(() => done(null, chunk));
@@ -61,10 +68,10 @@ class ProxyFaults {
     });
   }
 
-  responseFilter(client: Socket, connection: { held?: Promise<void> }): Transform {
+  responseFilter(client: Socket, connection: { responseRelease?: Promise<void> }): Transform {
     const pass = async (chunk: Buffer, out: Transform) => {
       await this.#waitWhileHanging();
-      await connection.held;
+      await connection.responseRelease;
       const { nextBreak } = this;
       if (nextBreak) {
         this.nextBreak = undefined;
@@ -145,12 +152,14 @@ export async function makeEngineProxy(kind: 'socket' | 'tcp' = 'socket'): Promis
       faults.nextBreak = { how, afterBytes };
     },
     holdNext(requestText) {
-      let release = () => undefined as void;
+      let release = () => {};
       const released = new Promise<void>((resolve) => {
         release = resolve;
       });
-      faults.nextHeld = { requestText, released };
-      return release;
+      const requested = new Promise<void>((onRequest) => {
+        faults.nextHeld = { requestText, onRequest, released };
+      });
+      return { requested, release };
     },
     close,
     async remove() {
