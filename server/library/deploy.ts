@@ -118,5 +118,5 @@ async function urlOf(client: Client, lambda: string, endpoint: string): Promise<
 function onlyEnvironmentPath(paths: readonly string[], named: string): string {
   if (paths.length <= 1) return paths[0] ?? DEFAULT_ENVIRONMENT_PATH;
   const advice = `Give the path of the lambda in one of ${paths.join(', ')}`;
-  throw failure('AMBIGUOUS', `'${named}' matches ${paths.length} environments. ${advice}`);
+  throw failure('AMBIGUOUS', `'${named}' does not say which of the ${paths.length} environments to use. ${advice}`);
 }

@@ -31,10 +31,6 @@ async function readBytes(req: IncomingMessage): Promise<Buffer> {
   return bytes;
 }
 
-function mediaTypeOf(req: IncomingMessage): string {
-  return (req.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-}
-
 function textOf(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -67,7 +63,7 @@ export async function readText(
   acceptedTypes: readonly string[],
 ): Promise<{ type: string; text: string }> {
   const bytes = await readBytes(req);
-  const type = mediaTypeOf(req);
+  const [type = ''] = (req.headers['content-type'] ?? '').toLowerCase().split(/\s*;/, 1);
   if (bytes.length > 0 && !acceptedTypes.includes(type)) throw unsupportedType(acceptedTypes);
   return { type, text: textOf(bytes) };
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Authorizer } from '../../model/caller.ts';
 import { PlatformError } from '../../model/errors.ts';
+import { timeOf } from '../../model/iso-time.ts';
 import { type Json, memberOf } from '../../model/json.ts';
 import type { ReferenceTarget } from '../../model/property-facts.ts';
 import type { StoredResource, Uuid, WorldView } from '../../model/record.ts';
@@ -41,7 +42,7 @@ export class RecordBuilder {
   create(actor: Actor, input: RecordInput, parent: StoredResource): Drafted {
     this.#requireFreeName(input, parent);
     const { properties, derived = [] } = this.#validate(actor, input, parent);
-    const at = this.#now();
+    const at = timeOf(this.#options.nowMs());
     const userId = actor.caller.userId;
     const provenance = {
       owner: userId,
@@ -96,7 +97,7 @@ export class RecordBuilder {
   }
 
   #stamped(actor: Actor, after: StoredResource): StoredResource {
-    return { ...after, modified: { action: 'update', by: actor.caller.userId, at: this.#now() } };
+    return { ...after, modified: { action: 'update', by: actor.caller.userId, at: timeOf(this.#options.nowMs()) } };
   }
 
   /** Names are unique among siblings of a type, those of some types on the whole platform (D-184). */
@@ -123,10 +124,6 @@ export class RecordBuilder {
     if (free === 'near' && isNear(view, resource, parent)) return;
     if (free === 'public' && resource.properties.public !== false) return;
     requireRightTo(authorizer, { caller, action: `${typeOf(resource).singular}.${right}`, resource, pointer });
-  }
-
-  #now(): string {
-    return new Date(this.#options.nowMs()).toISOString();
   }
 }
 

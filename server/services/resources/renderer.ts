@@ -96,14 +96,19 @@ export class Renderer {
   /** The whole record (D-022), with embedded records where asked and visible (D-037). */
   record(resource: StoredResource, embed: readonly string[] = []): RecordView {
     const embedded = embed.flatMap((embedName) => this.#embedded(resource, embedName));
-    const { description, variables, tags } = resource;
+    const { description, variables, tags, created, modified } = resource;
+    const { view } = this.#options;
+    const { name: _, ...org } = this.link(owningOrganization(view, resource));
     return {
       id: resource.id,
       name: resource.name,
       ...(description !== undefined && { description }),
       resource_type: this.fullName(resource.type),
       resource_state: this.fullName(`Resource::State::${resource.state}`),
-      ...this.#provenance(resource),
+      org,
+      owner: resource.type === USER ? this.link(view.root) : this.linkTo(resource.owner, USER),
+      created: { typeId: typeIdOf(USER), id: created.by, timestamp: created.at },
+      modified: { action: modified.action, user: modified.by, timestamp: modified.at },
       properties: { ...this.properties(resource), ...Object.fromEntries(embedded) },
       ...(variables && { variables }),
       ...(tags && { tags }),
@@ -140,18 +145,6 @@ export class Renderer {
     const records = found.filter(canView).map((embeddedRecord) => this.record(embeddedRecord));
     if (embedName.endsWith('s')) return [[embedName, records]];
     return records[0] ? [[embedName, records[0]]] : [];
-  }
-
-  #provenance(resource: StoredResource): Pick<RecordView, 'org' | 'owner' | 'created' | 'modified'> {
-    const { view } = this.#options;
-    const organization = this.link(owningOrganization(view, resource));
-    const { name: _, ...org } = organization;
-    return {
-      org,
-      owner: resource.type === USER ? this.link(view.root) : this.linkTo(resource.owner, USER),
-      created: { typeId: typeIdOf(USER), id: resource.created.by, timestamp: resource.created.at },
-      modified: { action: resource.modified.action, user: resource.modified.by, timestamp: resource.modified.at },
-    };
   }
 }
 

@@ -8,23 +8,19 @@ const LOADED_SLABS = 8;
 export class BufferPool {
   /** In the order in which they were made. */
   readonly logs: ByteLog[] = [];
-  readonly #maxSlabs: number;
+  readonly budgetBytes: number;
   #slabCount = 0;
 
   constructor(budgetBytes: number) {
-    this.#maxSlabs = Math.max(MIN_SLABS, Math.floor(budgetBytes / SLAB_BYTES));
+    this.budgetBytes = SLAB_BYTES * Math.max(MIN_SLABS, Math.floor(budgetBytes / SLAB_BYTES));
   }
 
   get sizeBytes(): number {
     return this.#slabCount * SLAB_BYTES;
   }
 
-  get budgetBytes(): number {
-    return this.#maxSlabs * SLAB_BYTES;
-  }
-
   take(): Buffer {
-    if (this.#slabCount >= this.#maxSlabs) {
+    if (this.sizeBytes >= this.budgetBytes) {
       for (const log of [...this.logs].sort((a, b) => b.slabs - a.slabs)) {
         const slab = log.giveUp();
         if (slab) return slab;
