@@ -383,7 +383,12 @@ describe('the code of an error', () => {
     ],
     ['a path without its slash', () => platform.deploy('a/b/c', { code: CODE }), 'REFUSED', /give '\/a\/b\/c'/],
     ['a missing folder', () => platform.deploy('/a/b/c', { folder: join(folder, 'none') }), 'NOT_FOUND', /none/],
-    ['a name without a path', () => platform.deploy('orders', { code: CODE }), 'AMBIGUOUS', /which of the 6 environments/],
+    [
+      'a name without a path',
+      () => platform.deploy('orders', { code: CODE }),
+      'AMBIGUOUS',
+      /which of the 6 environments/,
+    ],
     [
       'a request that the platform rejects',
       () => platform.deploy('/a/b/c', { code: CODE, timeoutS: -1 }),

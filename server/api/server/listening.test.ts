@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { startPlatform } from '../../testing/platform.ts';
 import { keepIdleConnections } from './listening.ts';
@@ -45,6 +46,23 @@ it('is how the control plane and the gateway keep them', async () => {
   for (const [first, second] of await Promise.all(answers)) {
     expect(first).toContain('Keep-Alive: timeout=5\r\n');
     expect(second).toMatch(/^HTTP\/1.1 (200|404)/);
+  }
+  await platform.stop();
+});
+
+it('lets a client that reads nothing before all of its request is sent read an early response', async () => {
+  const platform = await startPlatform();
+  const { baseUrl, gatewayUrl } = platform.emulator;
+  const body = Buffer.alloc(20_000_000);
+  const head = `POST /none HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n`;
+  for (const url of [baseUrl, gatewayUrl]) {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+    socket.write(head);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.write(body, () => resolve());
+    });
+    expect(await text(socket)).toMatch(/^HTTP\/1.1 404/);
   }
   await platform.stop();
 });

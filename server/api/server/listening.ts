@@ -3,6 +3,7 @@ import { IncomingMessage, type Server, type ServerOptions, ServerResponse } from
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import type { Express } from 'express';
 import { codeOf, PlatformError } from '../../model/errors.ts';
+import { linger } from './connection-faults.ts';
 
 const IPV6_LOOPBACK = '::1';
 /** Without IPv6, clients do not try the IPv6 address. */
@@ -61,13 +62,22 @@ const UNANNOUNCED_MS = 10_000;
 
 /**
  * Options for a listener with keep-alive connections. It waits longer than it announces: a client that sends at the last moment would get
- * ECONNRESET and could not know whether the request was executed.
+ * ECONNRESET and could not know whether the request was executed. A client that sends on after a response gets time to read it.
  */
 export function keepIdleConnections(announcedMs = ANNOUNCED_MS): ServerOptions {
   class PatientResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     constructor(request: Request, options?: object) {
       // node:http supports these options, but its types do not include them.
       super(...([request, options] as unknown as [Request]));
+      // Comes before node:http closes the connection, if this is the last response.
+      this.once('finish', () => {
+        const { socket } = request;
+        if (request.complete) return;
+        socket.destroySoon = () => {
+          socket.end();
+          linger(socket);
+        };
+      });
       // By then, node:http has set the announced time and up to a second, unless a further request has been received.
       this.once('close', () => {
         const { socket } = request;

@@ -17,7 +17,7 @@ export function refuseLargeBody(request: IncomingMessage, maxBytes: number): voi
   if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** Throws 413 above the limit and discards the rest, so that the client gets the response. Throws ClientDisconnected. */
+/** Throws 413 above the limit, and ClientDisconnected. */
 export async function readWholeBody(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   refuseLargeBody(request, maxBytes);
   countBody(request);

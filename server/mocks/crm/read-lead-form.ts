@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { finished } from 'node:stream/promises';
 import { readWholeBody } from '../../api/server/whole-body.ts';
 import { PlatformError } from '../../model/errors.ts';
 import type { Lead } from './lead.ts';
@@ -12,11 +11,7 @@ const MAX_FORM_BYTES = 256 * 1024;
  * KiB, 400 for an invalid form.
  */
 export async function readLeadForm(request: IncomingMessage, query: URLSearchParams): Promise<Lead['fields']> {
-  const bytes = await readWholeBody(request, MAX_FORM_BYTES).catch(async (failure: unknown) => {
-    // A client that is still sending when the connection is closed loses the response, and with it the reason.
-    await finished(request.resume()).catch(() => undefined);
-    throw failure;
-  });
+  const bytes = await readWholeBody(request, MAX_FORM_BYTES);
   // Without a body, a missing field is the reason.
   if (bytes.length > 0) checkContentType(request.headers['content-type'] ?? '', query.get('encoding'));
   const encoding = request.headers['content-encoding'] ?? 'identity';
