@@ -22,7 +22,7 @@ const allowFailure = z.union([
     exitCodes: typeof codes === 'number' ? [codes] : codes,
   })),
 ]);
-const exists = shorthandFor('paths', z.looseObject({ paths: texts }));
+const exists = shorthandFor('paths', z.looseObject({ paths: z.array(z.string()) }));
 const changes = shorthandFor('paths', z.looseObject({ paths: texts, compare_to: z.string().optional() }));
 const matrix = z.array(z.record(z.string(), z.union([scalar.transform((value) => [value]), z.array(scalar)])));
 /** Another job that has to end before; `job` is absent, or of elsewhere, when it is one of another pipeline. */
@@ -105,48 +105,62 @@ const retry = z.union([
     }),
 ]);
 
+/** Keywords with which GitLab accepts none of the others in a job. */
+const EXCLUSIVE_KEYWORDS = { rules: ['only', 'except', 'start_in'], trigger: ['script'] };
+
+function refuseCombinations(job: Readonly<Record<string, unknown>>, refuse: z.RefinementCtx): void {
+  const has = (keyword: string) => (job[keyword] ?? undefined) !== undefined;
+  const forbid = (keyword: string, message: string) => refuse.addIssue({ code: 'custom', path: [keyword], message });
+  for (const [keyword, others] of Object.entries(EXCLUSIVE_KEYWORDS))
+    for (const other of others.filter(has))
+      if (has(keyword)) forbid(other, `cannot be combined with ${keyword}. Use only one of them.`);
+  if (has('start_in') && job.when !== 'delayed') forbid('start_in', 'requires when: delayed');
+}
+
 /** A job after all that it extends and refers to is put in. */
-export const jobSchema = z.looseObject({
-  stage: z.string().default('test'),
-  script: texts.optional(),
-  before_script: texts.nullish(),
-  after_script: texts.nullish(),
-  image: image.nullish(),
-  services: z.array(service).nullish(),
-  variables,
-  rules: z.array(ruleSchema).nullish(),
-  only: refs.nullish(),
-  except: refs.nullish(),
-  when: z.string().optional(),
-  allow_failure: allowFailure.optional(),
-  needs: z.union([z.array(need), need.transform((singleNeed) => [singleNeed])]).nullish(),
-  dependencies: z.array(z.string()).nullish(),
-  parallel: z.union([z.int(), z.looseObject({ matrix })]).nullish(),
-  artifacts: z
-    .looseObject({
-      paths: texts.optional(),
-      exclude: texts.optional(),
-      untracked: z.boolean().optional(),
-      when: z.string().optional(),
-      reports: z
-        .looseObject({
-          dotenv: texts.optional(),
-          junit: texts.optional(),
-          coverage_report: z.looseObject({ coverage_format: z.string(), path: z.string() }).optional(),
-        })
-        .nullish(),
-    })
-    .nullish(),
-  cache: z.union([z.array(cache), cache.transform((value) => [value])]).nullish(),
-  environment: environment.nullish(),
-  inherit: z.looseObject({ variables: inherits.optional(), default: inherits.optional() }).nullish(),
-  retry: retry.nullish(),
-  timeout: span.nullish(),
-  coverage: z.string().nullish(),
-  start_in: span.nullish(),
-  resource_group: z.string().optional(),
-  trigger: z.unknown().optional(),
-});
+export const jobSchema = z
+  .looseObject({
+    stage: z.string().default('test'),
+    script: texts.optional(),
+    before_script: texts.nullish(),
+    after_script: texts.nullish(),
+    image: image.nullish(),
+    services: z.array(service).nullish(),
+    variables,
+    rules: z.array(ruleSchema).nullish(),
+    only: refs.nullish(),
+    except: refs.nullish(),
+    when: z.string().optional(),
+    allow_failure: allowFailure.optional(),
+    needs: z.union([z.array(need), need.transform((singleNeed) => [singleNeed])]).nullish(),
+    dependencies: z.array(z.string()).nullish(),
+    parallel: z.union([z.int(), z.looseObject({ matrix })]).nullish(),
+    artifacts: z
+      .looseObject({
+        paths: texts.optional(),
+        exclude: texts.optional(),
+        untracked: z.boolean().optional(),
+        when: z.string().optional(),
+        reports: z
+          .looseObject({
+            dotenv: texts.optional(),
+            junit: texts.optional(),
+            coverage_report: z.looseObject({ coverage_format: z.string(), path: z.string() }).optional(),
+          })
+          .nullish(),
+      })
+      .nullish(),
+    cache: z.union([z.array(cache), cache.transform((value) => [value])]).nullish(),
+    environment: environment.nullish(),
+    inherit: z.looseObject({ variables: inherits.optional(), default: inherits.optional() }).nullish(),
+    retry: retry.nullish(),
+    timeout: span.nullish(),
+    coverage: z.string().nullish(),
+    start_in: span.nullish(),
+    resource_group: z.string().optional(),
+    trigger: z.unknown().optional(),
+  })
+  .superRefine(refuseCombinations);
 
 export const globalSchema = z.looseObject({
   stages: z.array(z.string()).default([]),

@@ -91,6 +91,26 @@ it.each<[string, Record<string, string>]>([
     "job 'a' cannot be read: start_in is not a duration",
     { '.gitlab-ci.yml': 'a: {script: echo hi, when: delayed, start_in: later}\n' },
   ],
+  [
+    "job 'a' cannot be read: only cannot be combined with rules",
+    {
+      '.gitlab-ci.yml': 'a: {extends: .b, script: echo hi, rules: [{when: always}]}\n.b: {only: [main]}\n',
+    },
+  ],
+  [
+    "job 'a' cannot be read: script cannot be combined with trigger",
+    { '.gitlab-ci.yml': 'a: {script: echo hi, trigger: {include: b.yml}}\n', 'b.yml': 'b: {script: ls}\n' },
+  ],
+  [
+    "job 'a' cannot be read: start_in requires when: delayed",
+    { '.gitlab-ci.yml': 'a: {script: echo hi, start_in: 3 minutes}\n' },
+  ],
+  [".gitlab-ci.yml: 'foo' is neither a keyword nor a job", { '.gitlab-ci.yml': 'foo: bar\na: {script: echo hi}\n' }],
+  ["job 'a' cannot be read: image.name ", { '.gitlab-ci.yml': 'a: {script: echo hi, image: {entrypoint: [sh]}}\n' }],
+  [
+    "job 'a' cannot be read: rules.0.exists.paths ",
+    { '.gitlab-ci.yml': 'a: {script: echo hi, rules: [{exists: Dockerfile}]}\n' },
+  ],
   ["property 'max' must be <= 2 at a.retry.max", { '.gitlab-ci.yml': 'a: {script: echo hi, retry: {max: 5}}\n' }],
   [
     ".gitlab-ci.yml: job 'a' has the keyword run, but steps are not run",

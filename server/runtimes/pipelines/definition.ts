@@ -84,7 +84,13 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
   const expand = async () => {
     const local = await readFiles(reading, file);
     if (reading.hasForeign) return withRealOrigin(reading, () => expandForeign(reading, local));
-    return { text: await expandedText(reading), written: merged(local.included, local.content) };
+    const written = merged(local.included, local.content);
+    const text = await expandedText(reading).catch((failure) => {
+      // The reader's own errors do not say what is wrong.
+      if (/ TypeError: /.test(failure.message)) refuseJobs(file, written);
+      throw failure;
+    });
+    return { text, written };
   };
   const { text, written } = await expand().finally(() => removeTree(join(options.dir, READER_FOLDER)));
   const fault = faultOfYaml(text);
@@ -213,6 +219,18 @@ function resolved(written: Written, value: unknown, depth: number): unknown {
   }
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolved(written, part, depth)]));
+}
+
+/** Refuses jobs that are not read as they are written. */
+function refuseJobs(file: string, written: Written): void {
+  for (const [name, content] of Object.entries(written)) {
+    if (name.startsWith('.') || NO_JOBS.includes(name)) continue;
+    if (!isRecord(content))
+      throw new PipelineError(`${file}: '${name}' is neither a keyword nor a job. A job has keywords, such as script.`);
+    const values = Object.keys(jobSchema.shape).map((keyword) => [keyword, writtenValue(written, name, keyword)]);
+    const { error } = jobSchema.safeParse(Object.fromEntries(values));
+    if (error) throw unreadable(`${file}: job '${name}'`, error);
+  }
 }
 
 const hasReference = (value: unknown): boolean =>

@@ -25,6 +25,8 @@ export interface RunIdentity {
 }
 
 const MAX_SLUG = 63;
+/** The names that GitLab's runner has for processors, where Node.js has others. */
+const GO_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
 /** A branch as it may stand in host names: `CI_COMMIT_REF_SLUG`. */
 export function refSlug(ref: string): string {
@@ -78,7 +80,7 @@ function projectVariables({ project, scmUrl, jobToken }: RunIdentity) {
     CI_API_V4_URL: `${scmUrl}/api/v4`,
     CI_RUNNER_ID: '1',
     CI_RUNNER_DESCRIPTION: 'terrarium',
-    CI_RUNNER_EXECUTABLE_ARCH: `${SYSTEM}/${process.arch}`,
+    CI_RUNNER_EXECUTABLE_ARCH: `${SYSTEM}/${GO_ARCHITECTURES[process.arch] ?? process.arch}`,
     CI_RUNNER_TAGS: '[]',
     CI_RUNNER_VERSION: '17.11.0',
     CI_PROJECT_ID: String(project.id),

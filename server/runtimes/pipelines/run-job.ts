@@ -34,6 +34,9 @@ import { type JobOutcome, runOnHost } from './run-on-host.ts';
 import type { ScmProjectRecord } from './scm-client.ts';
 import { spanMs } from './time-span.ts';
 
+/** GitLab's limit for a job that sets none, which here has no limit. */
+const DEFAULT_TIMEOUT_MS = 3_600_000;
+
 export type FindEngine = () => Promise<JobEngine | { absence: string }>;
 
 interface JobEnvironment {
@@ -208,7 +211,10 @@ export function jobVariables(
     CI_JOB_URL: `${run.predefined.CI_PROJECT_URL}/-/jobs/${jobId}`,
     ...(job.when === 'manual' && { CI_JOB_MANUAL: 'true' }),
     CI_PROJECT_DIR: projectDir,
-    CI_BUILDS_DIR: projectDir.slice(0, projectDir.lastIndexOf('/')),
+    CI_BUILDS_DIR: projectDir.slice(0, -`/${run.predefined.CI_PROJECT_PATH}`.length),
+    CI_CONCURRENT_ID: '0',
+    CI_CONCURRENT_PROJECT_ID: '0',
+    CI_JOB_TIMEOUT: String((spanMs(job.definition.timeout ?? undefined) ?? DEFAULT_TIMEOUT_MS) / 1_000),
   };
   const written = { ...job.variables, ...asVariables(dotenv) };
   const { values, name } = valuesInEnvironment(run, ofJob, written, environment);
