@@ -334,7 +334,7 @@ async function run(
     if (ends.some(({ exitCode }) => exitCode === CANCELED))
       throw new PipelineError(`the pipeline of '${branch}' was cancelled`, CANCELED);
     const failed = ends.find(({ exitCode }) => exitCode !== 0);
-    if (failed) throw new ExitWith(failed.exitCode, `the pipeline of '${branch}' failed. The log above shows the job.`);
+    if (failed) throw new ExitWith(failed.exitCode, `the pipeline of '${branch}' failed. The log above shows why.`);
     const appUrl = ends.findLast((end) => end.appUrl !== undefined)?.appUrl;
     if (appUrl !== undefined && !isJson) printLines(`the app of '${branch}' is at ${appUrl}`);
   };

@@ -213,7 +213,7 @@ function scheduleOf(
       noteSkipped('blocking', name);
       const advice =
         ownName === undefined ? `To run it, use --job '${name}'.` : 'A job of a child pipeline cannot be started.';
-      log.printLine(`job '${name}' is manual and blocks the following jobs. ${advice}`);
+      log.printLine(`job '${name}' is manual and blocks the pipeline. ${advice}`);
     },
   };
 }
@@ -241,7 +241,7 @@ async function resultOf(
     if (why !== 'blocking') log.printLine(`skipped ${listed}: ${SKIP_REASONS[why]}`);
     else if (state === 'success') {
       state = 'failed';
-      log.printLine(`the pipeline is blocked by ${listed}: the jobs after it did not run`);
+      log.printLine(`the pipeline is blocked by ${listed}: manual jobs do not start by themselves`);
     }
   }
   if (rejected) log.printLine(`no job failed, but a deployment was rejected: ${rejected.problem}`);

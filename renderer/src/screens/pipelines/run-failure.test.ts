@@ -78,7 +78,7 @@ it('explains a run that was stopped, and one that failed without a job', () => {
     summary: 'No job failed, but the app that they deployed does not respond.',
   });
   expect(
-    explain({ jobs: [], log: ["the pipeline is blocked by 'gate': the jobs after it did not run"] }),
+    explain({ jobs: [], log: ["the pipeline is blocked by 'gate': manual jobs do not start by themselves"] }),
   ).toMatchObject({
     summary: 'A manual job blocks the pipeline.',
     output: [expect.stringContaining("'gate'")],
