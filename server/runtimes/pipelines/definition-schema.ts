@@ -111,8 +111,8 @@ const EXCLUSIVE_KEYWORDS = { rules: ['only', 'except', 'start_in'], trigger: ['s
 function refuseCombinations(job: Readonly<Record<string, unknown>>, refuse: z.RefinementCtx): void {
   const has = (keyword: string) => (job[keyword] ?? undefined) !== undefined;
   const forbid = (keyword: string, message: string) => refuse.addIssue({ code: 'custom', path: [keyword], message });
-  for (const [keyword, others] of Object.entries(EXCLUSIVE_KEYWORDS))
-    for (const other of others.filter(has))
+  for (const [keyword, excludedKeywords] of Object.entries(EXCLUSIVE_KEYWORDS))
+    for (const other of excludedKeywords.filter(has))
       if (has(keyword)) forbid(other, `cannot be combined with ${keyword}. Use only one of them.`);
   if (has('start_in') && job.when !== 'delayed') forbid('start_in', 'requires when: delayed');
 }
