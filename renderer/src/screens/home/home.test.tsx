@@ -58,6 +58,25 @@ it('shows the way of a form with its failure, and the same as a table', async ()
   expect(failure.getAttribute('href')).toContain('/invocations?');
 });
 
+it("counts only the sample app's pipeline as run", async () => {
+  const recordRun = async (path: string) => {
+    const jobs = [{ name: 'build', stage: 'build', state: 'success' }];
+    const variables = { present: [], missing: [] };
+    const start = { project: { id: 101, path }, branch: 'main', sha: 'a'.repeat(40), variables, jobs };
+    const { body } = await platform.root.post('/../inspect/pipelines', start);
+    await platform.root.put(`/../inspect/pipelines/${body.id}`, { state: 'success', jobs, log: [], exitCode: 0 });
+    await queryClient.invalidateQueries();
+  };
+  await renderWindow(platform, '');
+  const step = () => screen.getByText('Run the pipeline of the sample app').closest('li');
+  await recordRun('elsewhere/app');
+  await screen.findByRole('heading', { name: 'First steps' });
+  await waitFor(() => expect(queryClient.isFetching()).toBe(0));
+  expect(step()?.textContent).not.toMatch(/done|last run/);
+  await recordRun('fern-moss/shop');
+  await waitFor(() => expect(step()?.textContent).toMatch(/\(done\).*The last run: succeeded/));
+});
+
 it('shows the map alone to a presenter', async () => {
   await renderWindow(platform, '');
   await screen.findByRole('heading', { name: 'First steps' });

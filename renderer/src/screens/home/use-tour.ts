@@ -13,7 +13,7 @@ import { fqonOf, type PlatformRecord, referenceId, useWorld } from '../../api/us
 import { toast } from '../../components/toasts.tsx';
 import type { FirstStep } from '../../preferences/preferences.ts';
 import { ALL_FORMS } from '../leads/use-leads.ts';
-import type { RunSummary } from '../pipelines/use-pipelines.ts';
+import { type RunSummary, SAMPLE_PROJECT } from '../pipelines/use-pipelines.ts';
 
 export interface Tour {
   /** True while it is being read; nothing can be said yet. */
@@ -25,6 +25,7 @@ export interface Tour {
   formUrl: string | undefined;
   deployUrl: string | undefined;
   leadCount: number;
+  /** Of the sample app. */
   lastRun: RunSummary | undefined;
   /** The reason that a pipeline cannot run now: no container engine responds. */
   engineTrouble: string | undefined;
@@ -57,7 +58,8 @@ export function useTour(): Tour {
   const listed = demoEndpoints.data;
   const endpoints = (hasDemo && listed) || [];
   const leads = useFigures(ALL_FORMS);
-  const runs = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
+  const allRuns = useRead(keys.pipelines, '/inspect/pipelines').data ?? [];
+  const runs = allRuns.filter(({ project }) => project.path === SAMPLE_PROJECT);
   const engine = usePlatformStatus().data?.engines[0];
 
   const implementationOf = ({ properties }: PlatformRecord) =>
