@@ -63,8 +63,8 @@ it("counts only the sample app's pipeline as run", async () => {
     const jobs = [{ name: 'build', stage: 'build', state: 'success' }];
     const variables = { present: [], missing: [] };
     const start = { project: { id: 101, path }, branch: 'main', sha: 'a'.repeat(40), variables, jobs };
-    const { body } = await platform.root.post('/../inspect/pipelines', start);
-    await platform.root.put(`/../inspect/pipelines/${body.id}`, { state: 'success', jobs, log: [], exitCode: 0 });
+    const { id } = await platform.root.create('/../inspect/pipelines', start);
+    await send('PUT', `/inspect/pipelines/${id}`, { state: 'success', jobs, log: [], exitCode: 0 });
     await queryClient.invalidateQueries();
   };
   await renderWindow(platform, '');
