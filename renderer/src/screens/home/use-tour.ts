@@ -25,7 +25,7 @@ export interface Tour {
   formUrl: string | undefined;
   deployUrl: string | undefined;
   leadCount: number;
-  /** Of the sample app. */
+  /** The newest run of the sample app. */
   lastRun: RunSummary | undefined;
   /** The reason that a pipeline cannot run now: no container engine responds. */
   engineTrouble: string | undefined;
