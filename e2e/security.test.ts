@@ -248,13 +248,13 @@ describe('the end of an account (D-072, D-174, D-179)', () => {
     const nextEvents = async () => (await reader?.read())?.value;
     // Events are sent together: with the one of this change, those of earlier tests have been sent.
     await root.patch('/acme', [{ op: 'add', path: '/description', value: 'followed' }]);
-    let sent = await nextEvents();
-    while (sent !== undefined && !sent.includes('event: world')) sent = await nextEvents();
-    expect(sent).toBeDefined();
+    let chunk = await nextEvents();
+    while (chunk !== undefined && !chunk.includes('event: world')) chunk = await nextEvents();
+    expect(chunk).toBeDefined();
     await security('POST', `/accounts/${id}/disable`, rootPair);
     await send('POST', `${baseUrl}/inspect/lambdas/${lambda.id}/invoke`, { auth: rootPair });
-    for (sent = await nextEvents(); sent !== undefined; sent = await nextEvents())
-      expect(sent).not.toContain('event: invocations');
+    for (chunk = await nextEvents(); chunk !== undefined; chunk = await nextEvents())
+      expect(chunk).not.toContain('event: invocations');
     expect(await lines.text()).not.toContain('secret line');
   });
 

@@ -17,9 +17,21 @@ function detailsOf(error: z.ZodError, base: string): ErrorDetail[] {
     .slice(0, MAX_DETAILS);
 }
 
+/** A schema is interpreted this often before it is compiled, because compiling it takes as long as interpreting it some dozen times. */
+const INTERPRETED_USES = 50;
+const useCounts = new WeakMap<z.ZodType, number>();
+
+/** Options with which a schema reads untrusted input. */
+export function parsingOf(schema: z.ZodType): z.core.ParseContext<z.core.$ZodIssue> {
+  const uses = useCounts.get(schema) ?? 0;
+  const jitless = uses < INTERPRETED_USES;
+  if (jitless) useCounts.set(schema, uses + 1);
+  return { error: validationMessage, jitless };
+}
+
 /** Throws 400 whose message contains the first violation and whose details contain all, by JSON Pointer below `base`. */
 export function parseWith<T extends z.ZodType>(schema: T, value: unknown, base = ''): z.output<T> {
-  const result = schema.safeParse(value, { error: validationMessage });
+  const result = schema.safeParse(value, parsingOf(schema));
   if (result.success) return result.data;
   const details = detailsOf(result.error, base);
   const [first] = details;

@@ -12,7 +12,7 @@ import {
 } from '../../model/json.ts';
 import { outboundRulesRequest } from '../../model/outbound-rules-request.ts';
 import { segmentsOf } from '../../model/patch/pointer.ts';
-import { validationMessage } from '../../model/rules/validate.ts';
+import { parsingOf } from '../../model/rules/validate.ts';
 import type { SeedDocument } from './parse-seed-document.ts';
 import { readPreparedSeedDocument, readSeedDocument, readUtf8, seedFileAt, sentSeedDocument } from './seed-document.ts';
 import { childWordsOf, descendants, json, type Seed, type SeedNode, seedGrant } from './seed-node.ts';
@@ -202,7 +202,7 @@ function readMembers<T extends z.ZodObject>(
   const ownMembers = isJsonObject(value)
     ? Object.fromEntries(Object.entries(value).filter(([key]) => !collections.includes(key)))
     : value;
-  const result = schema.safeParse(ownMembers, { error: validationMessage });
+  const result = schema.safeParse(ownMembers, parsingOf(schema));
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   if (issue?.code === 'unrecognized_keys') {
