@@ -79,6 +79,17 @@ describe('routes follow the world at once (D-098, D-151, D-152)', () => {
     expect(body[0].properties.public_url).toBe(`${platform.emulator.gatewayUrl}/${renamed}/e`);
   });
 
+  it.each(['/sp ace', '/%C3%BC/ü', '/a[b]|c', '/100%25'])(
+    'the public URL of %s is one that clients can call',
+    async (resource) => {
+      const { endpoint } = await publish({ resource });
+      const url: string = endpoint.properties.public_url;
+      expect(url).toMatch(/^[!-~]+$/);
+      expect(new URL(url).href).toBe(url);
+      expect(await call(url.slice(platform.emulator.gatewayUrl.length))).toMatchObject({ status: 200 });
+    },
+  );
+
   it('a deleted endpoint is withdrawn, and with force those of an API and an environment', async () => {
     const single = await publish();
     await root.delete(`/acme/apiendpoints/${single.endpoint.id}`);

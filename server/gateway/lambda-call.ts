@@ -28,6 +28,7 @@ const FAILURE_CODES: Readonly<Record<FailureKind, ErrorCode>> = {
   busy: 'lambda_busy',
   runtime: 'not_supported',
   interrupted: 'lambda_interrupted',
+  pending: 'lambda_pending',
 };
 
 /** Statuses without a body (RFC 9110), whatever the lambda returns. */

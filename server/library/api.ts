@@ -179,7 +179,8 @@ export type InvocationFailure =
   | 'deleted'
   | 'busy'
   | 'runtime'
-  | 'interrupted';
+  | 'interrupted'
+  | 'pending';
 
 export interface LogLine {
   at: string;

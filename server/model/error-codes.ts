@@ -64,6 +64,7 @@ const table = {
   destination_failed: [502, 'The platform that you publish to cannot be reached or sent an invalid response.'],
   gateway_failed: [502, 'A saved request could not be sent to the gateway.'],
   lambda_deleted: [503, 'The lambda of the endpoint was deleted.'],
+  lambda_pending: [503, 'A rule suppressed the creation of the lambda.'],
   lambda_busy: [503, 'Too many calls are waiting for the lambda.'],
   lambda_interrupted: [503, 'The platform ended the call of the lambda.'],
   container_not_running: [503, 'The container of the endpoint is missing or not running.'],

@@ -52,6 +52,7 @@ export const FAILURE_KINDS = [
   'runtime', // runtime not emulated: 501
   'interrupted', // the platform stopped or restarted before the end (D-168): 503
   'invalid-result', // the result cannot be sent (D-137): 502
+  'pending', // a rule suppressed the creation of the lambda (D-127): 503
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 

@@ -218,6 +218,6 @@ function describeNode(
 function endpointName(view: WorldView, endpoint: StoredResource): string {
   const { methods, hosts } = endpoint.properties;
   const [, host = '', path = ''] = /^\w+:\/\/([^/]*)(.*)/.exec(publicUrlOf(view, endpoint, 'http://gateway')) ?? [];
-  const address = `${Array.isArray(hosts) && hosts.length > 0 ? host : ''}${path}`;
+  const address = `${Array.isArray(hosts) && hosts.length > 0 ? host : ''}${decodeURI(path)}`;
   return Array.isArray(methods) && methods.length > 0 ? `${methods.join(' ')} ${address}` : address;
 }

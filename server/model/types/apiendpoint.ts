@@ -294,5 +294,6 @@ export function publicUrlOf(view: WorldView, endpoint: StoredResource, gatewayUr
   if (host !== undefined && resource === undefined) return `${protocol}://${host}`;
   const vhost = host ?? textOf(memberOf(memberOf(memberOf(config, 'env'), 'public'), 'PUBLIC_URL_VHOST_0'));
   const base = vhost === undefined ? defaultUrl : `${protocol}://${vhost}`;
-  return `${base}/${api?.name ?? ''}${textOf(resource) ?? ''}`;
+  // The escapes that a resource has are valid, and stay as they are.
+  return `${base}${encodeURI(`/${api?.name ?? ''}${textOf(resource) ?? ''}`).replaceAll('%25', '%')}`;
 }

@@ -283,6 +283,7 @@ export class LambdaService implements LambdaInvoker {
     // The view shows a deletion before its commit is durable and this service hears of it.
     const lambda = findLambda(this.#options.view, lambdaId);
     if (!lambda) return { pool: undefined, refused: failed(deleted(lambdaId)) };
+    if (lambda.state === 'Pending') return { pool: undefined, refused: failed(pending(lambda)) };
     const entry = this.#entries.get(lambdaId);
     if (entry?.asOf === this.#changes) return entry;
     const read = { ...this.#read(lambda, entry?.pool), asOf: this.#changes };
@@ -350,6 +351,11 @@ export class LambdaService implements LambdaInvoker {
 
 function deleted(lambdaId: Uuid): LambdaFailure {
   return new LambdaFailure('deleted', `lambda ${lambdaId} does not exist; it was deleted`);
+}
+
+function pending({ name }: StoredResource): LambdaFailure {
+  const advice = 'Remove the rule, then create the lambda again.';
+  return new LambdaFailure('pending', `lambda '${name}' does not run: a rule suppressed its creation. ${advice}`);
 }
 
 function notEmulated({ name, runtime }: LambdaDefinition): LambdaFailure {

@@ -76,7 +76,7 @@ export class Periodic {
   }
 
   #set(lambda: StoredResource): void {
-    const period = periodOf(lambda.properties.periodic_info);
+    const period = lambda.state === 'Pending' ? undefined : periodOf(lambda.properties.periodic_info);
     const key = JSON.stringify(period);
     if (this.#jobs.get(lambda.id)?.key === key) return;
     this.#end(lambda.id);

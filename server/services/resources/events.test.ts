@@ -216,6 +216,23 @@ describe('suppress (D-127)', () => {
     expect((await recorder.take(1))[0].resource.resource_state).toBe('Platform::Resource::State::Pending');
     expect((await root.delete(path)).status).toBe(204);
   });
+  it('a suppressed lambda is not invoked until it is created again', async () => {
+    const environment = await secondEnvironment();
+    const match_actions = [{ action: 'lambda.create.pre', meta_function: 'suppress' }];
+    const rule = await make.rule(environment, 'Event', { match_actions, lambda: teller });
+    const body = lambdaBody(tenant, 'awaited', { code: 'exports.run = async () => "ran";' });
+    const { id } = await root.create(`${environment}/lambdas`, body);
+    const endpoint = await make.endpoint(await make.api(tenant), { id });
+    await recorder.take(1);
+    const invoke = async () => {
+      const response = await fetch(endpoint.properties.public_url);
+      return [response.status, await response.text()];
+    };
+    expect(await invoke()).toEqual([503, expect.stringContaining('"reason":"lambda_pending"')]);
+    await root.delete(`/root/rules/${rule.id}`);
+    expect((await root.create(`${environment}/lambdas`, body)).id).toBe(id);
+    expect(await invoke()).toEqual([200, 'ran']);
+  });
   it('or created again, in its place', async () => {
     const environment = await secondEnvironment();
     const rule = await suppress(environment);

@@ -3,7 +3,7 @@ import { referenceRoutes } from '../../api/routes/meta-any.ts';
 import { globalRoutes, organizationRoutes } from '../../api/routes/meta-global.ts';
 import type { MountedRoute } from '../../api/server/mount-routes.ts';
 import { PlatformError } from '../../model/errors.ts';
-import type { JsonObject } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import { matchesStars } from '../../model/matches-stars.ts';
 import type { StoredResource } from '../../model/record.ts';
 import { fullNamesOf, resourceTypes } from '../../model/registry.ts';
@@ -161,11 +161,16 @@ function schemaOf(name: TypeName): JsonObject {
   return z.toJSONSchema(type.properties, { io: 'input', unrepresentable: 'any' }) as JsonObject; // a JSON Schema is JSON
 }
 
+/** The type of a schema; of alternatives, that of the first one. */
+function dataTypeOf({ type, anyOf }: JsonObject): Json {
+  return type ?? (Array.isArray(anyOf) ? dataTypeOf(anyOf[0] as JsonObject) : 'object'); // alternatives are schemas
+}
+
 function typePropertiesOf(name: TypeName) {
   const { properties = {}, required = [] } = schemaOf(name) as { properties?: JsonObject; required?: string[] };
   return Object.entries(properties).map(([property, schema]) => ({
     name: property,
-    data_type: (schema as JsonObject).type ?? 'object', // a member of a schema's properties is a schema
+    data_type: dataTypeOf(schema as JsonObject), // a member of a schema's properties is a schema
     requirement_type: required.includes(property) ? ('required' as const) : ('optional' as const),
   }));
 }

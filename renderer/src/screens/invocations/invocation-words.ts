@@ -55,6 +55,8 @@ export function adviceFor(failure: string | undefined): string {
       return 'The result cannot be sent. Return a string, bytes or a plain value.';
     case 'deleted':
       return 'The lambda no longer exists.';
+    case 'pending':
+      return 'A rule suppressed the creation of the lambda. Remove the rule, then create the lambda again.';
     case 'busy':
       return 'All processes of the lambda were busy and its queue was full.';
     case 'runtime':
