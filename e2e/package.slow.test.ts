@@ -153,7 +153,7 @@ describe('the library exists', () => {
         const wrong: TerrariumOptions = { sed: 'demo' };
         await using platform: Terrarium = await startEmulator({ ...options, ...(wrong && {}), seed: 'demo' });
         const invocation = await platform.invoke('contact-form', { payload: { email: 'ada@example.com' } });
-        const word: 'error' | 'timeout' | 'crash' | 'load' | 'too-large' | 'invalid-result' | 'deleted' | 'busy' | 'runtime' | 'interrupted' | undefined =
+        const word: 'error' | 'timeout' | 'crash' | 'load' | 'too-large' | 'invalid-result' | 'deleted' | 'busy' | 'runtime' | 'interrupted' | 'pending' | undefined =
           invocation.outcome.failure;
         const sent: string | undefined = invocation.outbound[0]?.request?.text;
         const { url } = await platform.deploy('/a/b/c', { code: 'exports.run = () => 1', env: { NOTHING: undefined }, endpoint: '/c' });
