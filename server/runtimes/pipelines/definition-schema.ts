@@ -105,16 +105,16 @@ const retry = z.union([
     }),
 ]);
 
-/** Keywords with which GitLab accepts none of the others in a job. */
-const EXCLUSIVE_KEYWORDS = { rules: ['only', 'except', 'start_in'], trigger: ['script'] };
+/** The keywords that GitLab refuses in a job that has another one. */
+const EXCLUDED_BY = { rules: ['only', 'except', 'start_in'], trigger: ['script'] };
 
-function refuseCombinations(job: Readonly<Record<string, unknown>>, refuse: z.RefinementCtx): void {
-  const has = (keyword: string) => (job[keyword] ?? undefined) !== undefined;
-  const forbid = (keyword: string, message: string) => refuse.addIssue({ code: 'custom', path: [keyword], message });
-  for (const [keyword, excludedKeywords] of Object.entries(EXCLUSIVE_KEYWORDS))
-    for (const other of excludedKeywords.filter(has))
-      if (has(keyword)) forbid(other, `cannot be combined with ${keyword}. Use only one of them.`);
-  if (has('start_in') && job.when !== 'delayed') forbid('start_in', 'requires when: delayed');
+function refuseCombinations(job: Readonly<Record<string, unknown>>, context: z.RefinementCtx): void {
+  const has = (keyword: string) => (job[keyword] ?? null) !== null;
+  const refuse = (keyword: string, message: string) => context.addIssue({ code: 'custom', path: [keyword], message });
+  for (const [keyword, excludedKeywords] of Object.entries(EXCLUDED_BY).filter(([name]) => has(name)))
+    for (const excluded of excludedKeywords.filter(has))
+      refuse(excluded, `cannot be combined with ${keyword}. Use only one of them.`);
+  if (has('start_in') && job.when !== 'delayed') refuse('start_in', 'requires when: delayed');
 }
 
 /** A job after all that it extends and refers to is put in. */

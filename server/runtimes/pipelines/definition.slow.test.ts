@@ -106,9 +106,12 @@ it.each<[string, Record<string, string>]>([
     { '.gitlab-ci.yml': 'a: {script: echo hi, start_in: 3 minutes}\n' },
   ],
   [".gitlab-ci.yml: 'foo' is neither a keyword nor a job", { '.gitlab-ci.yml': 'foo: bar\na: {script: echo hi}\n' }],
-  ["job 'a' cannot be read: image.name ", { '.gitlab-ci.yml': 'a: {script: echo hi, image: {entrypoint: [sh]}}\n' }],
   [
-    "job 'a' cannot be read: rules.0.exists.paths ",
+    "job 'a' cannot be read: image.name is required",
+    { '.gitlab-ci.yml': 'a: {script: echo hi, image: {entrypoint: [sh]}}\n' },
+  ],
+  [
+    "job 'a' cannot be read: rules.0.exists.paths must be an array",
     { '.gitlab-ci.yml': 'a: {script: echo hi, rules: [{exists: Dockerfile}]}\n' },
   ],
   ["property 'max' must be <= 2 at a.retry.max", { '.gitlab-ci.yml': 'a: {script: echo hi, retry: {max: 5}}\n' }],

@@ -5,6 +5,7 @@ import { join, sep } from 'node:path';
 import { LineCounter, parse } from 'yaml';
 import { z } from 'zod';
 import { reasonOf } from '../../model/errors.ts';
+import { parsingOf } from '../../model/rules/validate.ts';
 import { faultOfAliases, faultOfYaml } from '../../model/yaml-faults.ts';
 import { removeTree, renameFile } from '../../system/files-in-use.ts';
 import { runProgram } from '../../system/programs.ts';
@@ -83,14 +84,15 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
   const reading: Reading = { ...options, file, visited: new Set(), hasForeign: false, foreign: [], changed: new Map() };
   const expand = async () => {
     const local = await readFiles(reading, file);
-    if (reading.hasForeign) return withRealOrigin(reading, () => expandForeign(reading, local));
     const written = merged(local.included, local.content);
-    const text = await expandedText(reading).catch((failure) => {
-      // The reader's own errors do not say what is wrong.
-      if (/ TypeError: /.test(failure.message)) refuseJobs(file, written);
+    try {
+      if (reading.hasForeign) return await withRealOrigin(reading, () => expandForeign(reading, local));
+      return { text: await expandedText(reading), written };
+    } catch (failure) {
+      // A mistake for which the reader has no message of its own.
+      if (reasonOf(failure).includes(' TypeError: ')) refuseJobs(file, written);
       throw failure;
-    });
-    return { text, written };
+    }
   };
   const { text, written } = await expand().finally(() => removeTree(join(options.dir, READER_FOLDER)));
   const fault = faultOfYaml(text);
@@ -103,7 +105,7 @@ export async function readDefinition(options: ReadOptions): Promise<Definition> 
   for (const [name, content] of Object.entries(Object(found))) {
     if (name.startsWith('.') || NO_JOBS.includes(name)) continue;
     refuseConditions(file, name, Object(content)); // those that inputs are part of
-    const read = jobSchema.safeParse(withUnread(written, name, Object(content)));
+    const read = jobSchema.safeParse(withUnread(written, name, Object(content)), parsingOf(jobSchema));
     if (!read.success) throw unreadable(`${file}: job '${name}'`, read.error);
     jobs.set(name, read.data);
   }
@@ -221,14 +223,15 @@ function resolved(written: Written, value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, resolved(written, part, depth)]));
 }
 
-/** Refuses jobs that are not read as they are written. */
+/** Refuses jobs whose keywords have wrong values, as far as they are known as they are written. */
 function refuseJobs(file: string, written: Written): void {
   for (const [name, content] of Object.entries(written)) {
     if (name.startsWith('.') || NO_JOBS.includes(name)) continue;
     if (!isRecord(content))
       throw new PipelineError(`${file}: '${name}' is neither a keyword nor a job. A job has keywords, such as script.`);
+    if (!isWhollyWritten(written, name)) continue;
     const values = Object.keys(jobSchema.shape).map((keyword) => [keyword, writtenValue(written, name, keyword)]);
-    const { error } = jobSchema.safeParse(Object.fromEntries(values));
+    const { error } = jobSchema.safeParse(Object.fromEntries(values), parsingOf(jobSchema));
     if (error) throw unreadable(`${file}: job '${name}'`, error);
   }
 }
