@@ -5,7 +5,7 @@ import { failedCalls } from '../../model/failed-call.ts';
 import { timeOf } from '../../model/iso-time.ts';
 import { isUuid, type StoredResource, type Uuid, type WorldView } from '../../model/record.ts';
 import { typeOf } from '../../model/registry.ts';
-import { publicUrlOf } from '../../model/types/apiendpoint.ts';
+import { hostOf, publicPathOf } from '../../model/types/apiendpoint.ts';
 import type { MarkedPlace, Placed, RecordLog } from '../../storage/records/record-log.ts';
 import { columnOf, type NodeId, type Passage, toLiveMap } from './live-map.ts';
 import { isGatewayKind, type RecordedExchange } from './recorded-exchange.ts';
@@ -216,8 +216,7 @@ function describeNode(
 
 /** Methods and path, such as `POST /website/lead`; with a host if the endpoint has one of its own. */
 function endpointName(view: WorldView, endpoint: StoredResource): string {
-  const { methods, hosts } = endpoint.properties;
-  const [, host = '', path = ''] = /^\w+:\/\/([^/]*)(.*)/.exec(publicUrlOf(view, endpoint, 'http://gateway')) ?? [];
-  const address = `${Array.isArray(hosts) && hosts.length > 0 ? host : ''}${decodeURI(path)}`;
+  const { methods } = endpoint.properties;
+  const address = `${hostOf(endpoint) ?? ''}${publicPathOf(view, endpoint)}`;
   return Array.isArray(methods) && methods.length > 0 ? `${methods.join(' ')} ${address}` : address;
 }

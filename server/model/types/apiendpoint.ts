@@ -243,7 +243,7 @@ export const apiendpoint: ResourceType = {
   },
 
   toView(record, { view, gatewayUrl }) {
-    const api = record.parent === null ? undefined : view.find(record.parent);
+    const api = apiOf(view, record);
     const fromServer: Record<string, Json | undefined> = {
       provider: api?.properties.provider,
       location_id: api && locationOf(api),
@@ -285,15 +285,27 @@ function textOf(value: Json | undefined): string | undefined {
 
 /** The address of an endpoint (D-150), from its first host, the gateway of its API or `{gateway_url}`, in this order. */
 export function publicUrlOf(view: WorldView, endpoint: StoredResource, gatewayUrl: string): string {
-  const api = endpoint.parent === null ? undefined : view.find(endpoint.parent);
+  const api = apiOf(view, endpoint);
   const config = (api && findGateway(view, api))?.properties.config;
   const defaultUrl = gatewayUrl.replace(/\/+$/, '');
   const protocol = textOf(memberOf(config, 'external_protocol')) ?? defaultUrl.slice(0, defaultUrl.indexOf(':'));
-  const { resource, hosts } = endpoint.properties;
-  const host = textOf(elementsOf(hosts)[0]);
-  if (host !== undefined && resource === undefined) return `${protocol}://${host}`;
+  const host = hostOf(endpoint);
   const vhost = host ?? textOf(memberOf(memberOf(memberOf(config, 'env'), 'public'), 'PUBLIC_URL_VHOST_0'));
   const base = vhost === undefined ? defaultUrl : `${protocol}://${vhost}`;
-  // The escapes that a resource has are valid, and stay as they are.
-  return `${base}${encodeURI(`/${api?.name ?? ''}${textOf(resource) ?? ''}`).replaceAll('%25', '%')}`;
+  // The escapes that the path has stay as they are.
+  return `${base}${encodeURI(publicPathOf(view, endpoint).toWellFormed()).replaceAll('%25', '%')}`;
+}
+
+/** The first of the hosts that an endpoint has of its own. */
+export const hostOf = ({ properties }: StoredResource) => textOf(elementsOf(properties.hosts)[0]);
+
+/** The path of an endpoint at the gateway, as it is written; empty if only its host leads to it. */
+export function publicPathOf(view: WorldView, endpoint: StoredResource): string {
+  const { resource } = endpoint.properties;
+  if (resource === undefined && hostOf(endpoint) !== undefined) return '';
+  return `/${apiOf(view, endpoint)?.name ?? ''}${textOf(resource) ?? ''}`;
+}
+
+function apiOf(view: WorldView, { parent }: StoredResource): StoredResource | undefined {
+  return parent === null ? undefined : view.find(parent);
 }
