@@ -118,8 +118,18 @@ function startByClock(periodic_info: JsonObject, fastMs = 0) {
     properties: { periodic_info },
   } as const;
   periodic.changed([{ after: lambda }]);
-  return { clock, periodic };
+  return { clock, periodic, lambda };
 }
+
+it('a lambda whose creation a rule suppressed is run from its activation on (D-127)', async () => {
+  const { clock, periodic, lambda } = startByClock({ interval_seconds: 60 });
+  periodic.changed([{ before: lambda, after: { ...lambda, state: 'Pending' } }]);
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(clock.runs).toBe(0);
+  periodic.changed([{ after: lambda }]);
+  await vi.advanceTimersByTimeAsync(61_000);
+  expect(clock.runs).toBe(1);
+});
 
 describe('a clock that was fast and is corrected', () => {
   it.each([

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { JobDefinition } from './definition-schema.ts';
 import { inScope, projectVariables } from './job-variables.ts';
 import { planOf } from './plan.ts';
 import { jobVariables } from './run-job.ts';
@@ -58,9 +59,10 @@ it('a variable of the project wins over those of its groups, and the nearest gro
   expect(values).toEqual({ A: 'of the subgroup', B: 'of the project' });
 });
 
-it('CI_JOB_IMAGE is the image of the job, with its variables replaced', () => {
-  const run = { predefined: {}, ofGroup: {}, ofProject: [], typed: { VERSION: '20' } };
-  const job = { stage: 'test', variables: {}, image: { name: 'node:$VERSION' } };
+/** The variables of a job named `a`, in the project `group/web/shop`. */
+function valuesOf(job: JobDefinition, typed: Record<string, string> = {}): Record<string, string>[] {
+  const predefined = { CI_PROJECT_PATH: 'group/web/shop' };
+  const run = { predefined, ofGroup: {}, ofProject: [], typed };
   const definition = { stages: ['test'], variables: {}, workflowRules: undefined, jobs: new Map([['a', job]]) };
   const facts = {
     source: 'push' as const,
@@ -70,8 +72,23 @@ it('CI_JOB_IMAGE is the image of the job, with its variables replaced', () => {
     changed: () => true as const,
     changedSinceDefault: () => true as const,
   };
-  const values = planOf(definition, facts, run).jobs.map(
-    (planned) => jobVariables(planned, run, { projectDir: '/p', dotenv: {}, jobId: 1 }).values,
-  );
+  const location = { projectDir: '/builds/group/web/shop', dotenv: {}, jobId: 1 };
+  return planOf(definition, facts, run).jobs.map((planned) => jobVariables(planned, run, location).values);
+}
+
+it('CI_JOB_IMAGE is the image of the job, with its variables replaced', () => {
+  const image = { name: 'node:$VERSION' };
+  const values = valuesOf({ stage: 'test', variables: {}, image }, { VERSION: '20' });
   expect(values).toMatchObject([{ CI_JOB_NAME: 'a', CI_JOB_IMAGE: 'node:20' }]);
 });
+
+it.each([
+  ['90s', '90'],
+  [undefined, '3600'],
+])(
+  '"Predefined variables": a job with the timeout %s has its seconds, and the folder above all projects',
+  (timeout, seconds) => {
+    const values = valuesOf({ stage: 'test', variables: {}, timeout });
+    expect(values).toMatchObject([{ CI_JOB_TIMEOUT: seconds, CI_BUILDS_DIR: '/builds', CI_CONCURRENT_ID: '0' }]);
+  },
+);

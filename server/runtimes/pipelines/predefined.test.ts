@@ -31,6 +31,10 @@ it('what GitLab sets only where it applies is not set, because rules ask whether
     expect(isTrue(`$${name} == null`, variables), name).toBe(true);
 });
 
+it("the runner's processor has the name that GitLab's runner gives it", () => {
+  expect(variablesOf('push').CI_RUNNER_EXECUTABLE_ARCH).toMatch(/^\w+\/(?!x64|ia32)\w+$/);
+});
+
 it.each<[string, PipelineSource, Partial<RunIdentity>, string]>([
   ['of a push: the commit that the branch had', 'push', { beforeSha: '2' }, '2'],
   ['of a push of a new branch', 'push', {}, '0'.repeat(40)],
