@@ -70,7 +70,7 @@ export class ContainerRunner {
   readonly #leaving = new Set<string>();
   /** The last complaint about each instance that was down, for the time in which it runs until its next end. */
   readonly #lastComplaints = new Map<string, string>();
-  /** Instances in which a process other than the first one was killed for its memory. Their ends are events, too: a list that was read before they started does not remove them. */
+  /** Instances in which a process other than the first one was killed for its memory. The event of its end removes one. A list does not, because it can be older than the instance. */
   readonly #outOfMemory = new Set<string>();
   /** Instances that are known to run. The other new ones of a rolling update get no requests as long as old ones serve. */
   readonly #ready = new Set<string>();
